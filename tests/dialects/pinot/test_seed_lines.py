@@ -9,10 +9,8 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
-from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.format import parse_format
-from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.date_time.format import is_sortable, parse_format
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.pinot.columnar import vector_of
-from trellis.dialects.pinot.conversion.losses import LossKind
+from trellis.dialects.pinot.conversion.settings import LossKind
 from trellis.dialects.pinot.row.engine_values import MapEmitter, emitter
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row, RowFault

@@ -21,7 +21,7 @@ from trellis.dialects.pinot.schema_changes.changes import changes
 from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of, is_allowed
-from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.numbers import double_text
 from trellis.dialects.pinot.value.source_kinds import round32
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

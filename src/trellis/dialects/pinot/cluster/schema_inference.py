@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, ScalarStatistics
 from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, parse_shape

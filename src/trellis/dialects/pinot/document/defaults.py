@@ -11,7 +11,7 @@ from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
-from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.numbers import double_text
 from trellis.dialects.pinot.value.source_kinds import INT_MIN, LONG_MIN, CannotConvert, Float32
 
 DIMENSION_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(

@@ -12,7 +12,7 @@ from trellis.dialects.pinot.date_time.format import FormatError
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.numbers.parsing import parse_decimal, parse_double, parse_float, parse_whole
+from trellis.dialects.pinot.value.numbers import parse_decimal, parse_double, parse_float, parse_whole
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, CannotConvert
 
 

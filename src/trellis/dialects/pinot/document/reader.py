@@ -19,9 +19,9 @@ from trellis.dialects.pinot.document.json_object import (
     ReadReport,
     shown,
 )
+from trellis.dialects.pinot.document.known_keys import is_table_config
 from trellis.dialects.pinot.document.legacy_time import read_time
 from trellis.dialects.pinot.document.literals import literal_text, parse_default
-from trellis.dialects.pinot.document.recognition import is_table_config
 from trellis.dialects.pinot.document.types import (
     BASE,
     EXTENDED,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.date_time.epochs import UNITS
+from trellis.dialects.pinot.functions.date_time.instants import UNITS
 from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal
 from trellis.evolution.columnar_transform import Divide, ReadTime, Step, Times, WriteTime
 

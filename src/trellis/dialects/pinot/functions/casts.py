@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_bytes,
     as_decimal,
     as_double,
@@ -17,10 +18,8 @@ from trellis.dialects.pinot.functions.arguments import (
     as_timestamp,
     long_result,
 )
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text.reader import json_from_text
-from trellis.dialects.pinot.value.json_text.writer import json_of
-from trellis.dialects.pinot.value.numbers.parsing import BLANKS, NotANumber, parse_whole
+from trellis.dialects.pinot.value.json_text import json_from_text, json_of
+from trellis.dialects.pinot.value.numbers import BLANKS, NotANumber, parse_whole
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float32
 from trellis.errors import nearest
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError, as_double, as_object
-from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import FunctionError, Theme, as_double, as_object
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, kind_of
 
 COMPARISONS: Final = Theme()

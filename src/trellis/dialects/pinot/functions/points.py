@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final, NamedTuple
 
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_bytes,
     as_double,
     as_int,
@@ -21,8 +22,7 @@ from trellis.dialects.pinot.functions.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
+from trellis.dialects.pinot.value.numbers import NotANumber, parse_double
 from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 POINTS: Final = Theme()

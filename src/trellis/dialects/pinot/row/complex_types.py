@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.table.config import ComplexTypeConfig
-from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.json_text import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Record = Mapping[str, Any]

@@ -11,7 +11,7 @@ from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import PinotType, Value
 from trellis.dialects.pinot.value.epochs import millis_of
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
 

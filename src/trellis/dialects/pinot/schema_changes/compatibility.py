@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from trellis.dialects.pinot.document.columns import columns
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.known_keys import LISTS
 from trellis.dialects.pinot.document.literals import literal_text

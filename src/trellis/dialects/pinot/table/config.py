@@ -1,4 +1,4 @@
-"""The parts of a table config that shape the rows."""
+"""The parts of a table config that shape the rows, and those that Trellis does not carry out."""
 
 from __future__ import annotations
 
@@ -10,11 +10,43 @@ from typing import Any, Final, Literal
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.json_object import ReadReport, shown
-from trellis.dialects.pinot.document.recognition import is_schema
+from trellis.dialects.pinot.document.known_keys import is_schema
 from trellis.dialects.pinot.table.json_object import TableConfigObject
 from trellis.dialects.pinot.table.known_keys import check_value_kinds
-from trellis.dialects.pinot.table.unsupported import COMPUTED_FIELDS
 from trellis.errors import SchemaError
+
+_IN_PINOT: Final = "is carried out by Pinot only: a load needs a table config without it"
+COMPUTED_FIELDS: Final = "generateColumn"
+"""The enricher that Trellis carries out: it computes fields by functions."""
+
+
+def unsupported_parts(document: Mapping[str, Any]) -> Iterator[Fault]:
+    """A fault for each such part: a load refuses it, though Pinot takes it.
+
+    >>> config = {"ingestionConfig": {"aggregationConfigs": [{"columnName": "n"}]}}
+    >>> [fault.pointer for fault in unsupported_parts(config)]
+    ['/ingestionConfig/aggregationConfigs']
+    """
+    ingestion = document.get("ingestionConfig")
+    if not isinstance(ingestion, Mapping):
+        return
+    for key in (
+        "aggregationConfigs",
+        "schemaConformingTransformerConfig",
+        "schemaConformingTransformerV2Config",
+    ):
+        if ingestion.get(key) not in (None, [], ()):
+            yield _unsupported(f"/ingestionConfig/{key}", key)
+    enrichers = ingestion.get("enrichmentConfigs")
+    for index, enricher in enumerate(enrichers if isinstance(enrichers, list) else ()):
+        kind = enricher.get("enricherType") if isinstance(enricher, Mapping) else None
+        if kind != COMPUTED_FIELDS:
+            yield _unsupported(f"/ingestionConfig/enrichmentConfigs/{index}", f"the enricher {kind}")
+
+
+def _unsupported(place: str, part: str) -> Fault:
+    return Fault(place, None, f"{part} {_IN_PINOT}")
+
 
 TableKind = Literal["OFFLINE", "REALTIME"]
 CollectionMode = Literal["NONE", "NON_PRIMITIVE", "ALL"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trellis.dialects.pinot.document.json_object import JsonObject, ReadReport, shown
-from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
+from trellis.dialects.pinot.value.numbers import NotANumber, parse_double
 
 
 class TableConfigObject(JsonObject):

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.format import FormatError, parse_format
 from trellis.dialects.pinot.document import types
-from trellis.dialects.pinot.document.columns import PlacedField, placed_fields
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual_columns import built_in_columns
 from trellis.dialects.pinot.table.config import SUFFIXES

@@ -6,18 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.types import FieldType, Profile
 from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.evaluation_order import order_transforms
-from trellis.dialects.pinot.functions.catalog import UnsupportedFunction
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Expression, arguments, nodes
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
-from trellis.dialects.pinot.validation.transform_rules import array_sentence
 from trellis.errors import SchemaError
 
 _FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")

@@ -13,7 +13,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
@@ -33,6 +32,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     weekyear_start,
     year_length,
 )
+from trellis.dialects.pinot.date_time.units import FormatError
 
 DEFAULT_YEAR: Final = 2000
 BEFORE_CHRIST: Final = 0

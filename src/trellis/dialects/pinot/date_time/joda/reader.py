@@ -12,11 +12,11 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
 from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, local_time_of_fields
-from trellis.dialects.pinot.date_time.joda.names import VALUES, ZONES
 from trellis.dialects.pinot.date_time.joda.pattern import (
+    VALUES,
+    ZONES,
     Field,
     Part,
     max_digits,
@@ -24,6 +24,7 @@ from trellis.dialects.pinot.date_time.joda.pattern import (
     parse_pattern,
 )
 from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
+from trellis.dialects.pinot.date_time.units import FormatError
 
 OFFSET: Final = (
     r"[Zz]|[+-](?:[01][0-9]|2[0-3])(?:"

@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
@@ -19,9 +18,17 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     weekday_of,
     weekyear_of,
 )
-from trellis.dialects.pinot.date_time.joda.names import ERAS, HALVES, MONTHS, WEEKDAYS
-from trellis.dialects.pinot.date_time.joda.pattern import Field, Part, parse_pattern
+from trellis.dialects.pinot.date_time.joda.pattern import (
+    ERAS,
+    HALVES,
+    MONTHS,
+    WEEKDAYS,
+    Field,
+    Part,
+    parse_pattern,
+)
 from trellis.dialects.pinot.date_time.time_zones import clock_of
+from trellis.dialects.pinot.date_time.units import FormatError
 
 
 class DisplayedTime:

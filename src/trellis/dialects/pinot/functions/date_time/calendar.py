@@ -19,7 +19,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     weekyear_of,
 )
 from trellis.dialects.pinot.date_time.time_zones import UTC, Clock, clock_of, zone_ids
-from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.functions.registry import FunctionError
 from trellis.errors import nearest
 
 LENGTHS: Final = {

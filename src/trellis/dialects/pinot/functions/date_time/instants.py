@@ -1,20 +1,16 @@
-"""Functions on instants, which are milliseconds since 1970-01-01 UTC: fields, starts of units, spans."""
+"""Functions on instants, which are milliseconds since 1970-01-01 UTC.
+
+Java divides whole numbers toward 0, and so do these.
+"""
 
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from typing import Final
 
-from trellis.dialects.pinot.date_time.time_zones import UTC
-from trellis.dialects.pinot.functions.arguments import (
-    FunctionError,
-    as_instant,
-    as_long,
-    as_text,
-    int_result,
-    long_result,
-    timestamp_of,
-)
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError
+from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
 from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
     LENGTHS,
@@ -23,11 +19,72 @@ from trellis.dialects.pinot.functions.date_time.calendar import (
     start_of,
     zone_of,
 )
-from trellis.dialects.pinot.functions.date_time.epochs import clamp_long, divide_whole
-from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import (
+    FunctionError,
+    Theme,
+    as_instant,
+    as_long,
+    as_text,
+    int_result,
+    long_result,
+    timestamp_of,
+)
+from trellis.dialects.pinot.value.numbers import wrapped
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 from trellis.errors import nearest
 
 TIMES: Final = Theme()
+UNITS: Final = {"Seconds": 1000, "Minutes": 60_000, "Hours": 3_600_000, "Days": 86_400_000}
+
+
+def divide_whole(value: int, divisor: int) -> int:
+    """Whole division toward 0. Raises FunctionError by 0.
+
+    >>> divide_whole(-7, 2)
+    -3
+    """
+    if not divisor:
+        raise FunctionError("a whole number is divided by 0")
+    return value // divisor if (value < 0) == (divisor < 0) else -(-value // divisor)
+
+
+def clamp_long(value: int) -> int:
+    """At most the largest long, at least the smallest."""
+    return max(LONG_MIN, min(LONG_MAX, value))
+
+
+def _declare(unit: str, length: int) -> None:
+    @TIMES.function(f"toEpoch{unit}", as_long, result=long_result)
+    def _to(millis: int) -> int:
+        return divide_whole(millis, length)
+
+    @TIMES.function(f"toEpoch{unit}Rounded", as_long, as_long, result=long_result)
+    def _rounded(millis: int, size: int) -> int:
+        return divide_whole(divide_whole(millis, length), size) * size
+
+    @TIMES.function(f"toEpoch{unit}Bucket", as_long, as_long, result=long_result)
+    def _bucket(millis: int, size: int) -> int:
+        return divide_whole(divide_whole(millis, length), size)
+
+    @TIMES.function(f"fromEpoch{unit}", as_long, result=long_result)
+    def _from(count: int) -> int:
+        return clamp_long(count * length)
+
+    @TIMES.function(f"fromEpoch{unit}Bucket", as_long, as_long, result=long_result)
+    def _from_bucket(count: int, size: int) -> int:
+        return clamp_long(wrapped(count * size, 64) * length)
+
+
+for _unit, _length in UNITS.items():
+    _declare(_unit, _length)
+
+
+@TIMES.function("round", as_long, as_long, result=long_result)
+def _round(value: int, size: int) -> int:
+    """A whole number, cut to a multiple of a size."""
+    return divide_whole(value, size) * size
+
+
 _EXTRACTED: Final = tuple(field for field in FIELDS if field not in ("YEAROFWEEK", "MILLISECOND"))
 _UNITS: Final = (*LENGTHS, *MONTHS)
 _COUNTS: Final = {
@@ -110,3 +167,55 @@ def _known(word: str, words: tuple[str, ...], noun: str) -> str:
     if word not in words:
         raise FunctionError(f"unknown {noun} {word[:60]!r}{nearest(word, words)}")
     return word
+
+
+@lru_cache(maxsize=256)
+def _format(pattern: str, zone: str) -> DateTimeFormat:
+    return DateTimeFormat("SIMPLE_DATE_FORMAT", pattern=pattern, zone=zone_of(zone))
+
+
+@TIMES.function("toDateTime", as_long, as_text, as_text, optional=1)
+def _to_date_time(millis: int, pattern: str, zone: str = UTC) -> str:
+    """An instant as text, by a pattern and in a zone."""
+    return _format(pattern, zone).from_millis(millis)
+
+
+@TIMES.function("fromDateTime", as_text, as_text, as_text, optional=1, result=long_result)
+def _from_date_time(text: str, pattern: str, zone: str = UTC) -> int:
+    """The instant of a text, by a pattern and in a zone.
+
+    A time that a clock skips moves on by as much as the clock does.
+    """
+    return _read_text(pattern, zone, text)
+
+
+@TIMES.function("fromDateTime", as_text, as_text, as_text, as_long, result=long_result)
+def _from_date_time_or(text: str, pattern: str, zone: str, default: int) -> int:
+    """As with three arguments; `default` if the text does not follow the pattern."""
+    _format(pattern, zone)
+    try:
+        return _read_text(pattern, zone, text)
+    except FormatError:
+        return default
+
+
+def _read_text(pattern: str, zone: str, text: str) -> int:
+    """The instant of a text, also of one that names a time its zone skips. Raises FormatError."""
+    time_format = _format(pattern, zone)
+    try:
+        return int(time_format.to_millis(text))
+    except FormatError:
+        skipped = _after_gap(text, pattern, time_format.zone)
+        if skipped is not None:
+            return skipped
+        raise
+
+
+def _after_gap(text: str, pattern: str, zone: str) -> int | None:
+    """The instant of a text that names a time its zone skips; None for any other."""
+    try:
+        local = _format(pattern, UTC).to_millis(text)
+    except FormatError:
+        return None
+    clock = clock_of(zone)
+    return clock.instant_after_gap(local) if clock.instant(local) is None else None

@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_double,
     as_long,
     as_mapping,
@@ -15,12 +17,8 @@ from trellis.dialects.pinot.functions.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text.reader import may_follow
-from trellis.dialects.pinot.value.json_text.writer import json_of
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text
-from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double, parse_whole
+from trellis.dialects.pinot.value.json_text import json_of, may_follow
+from trellis.dialects.pinot.value.numbers import NotANumber, decimal_text, parse_double, parse_whole
 from trellis.dialects.pinot.value.source_kinds import LONG_MIN
 
 JSON_DOCUMENTS: Final = Theme()

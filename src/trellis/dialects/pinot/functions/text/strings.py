@@ -1,13 +1,22 @@
-"""Functions on text. Lengths and places count UTF-16 units, as Java does."""
+"""Functions on text and on lists. Lengths and places count UTF-16 units, as Java does.
+
+Functions that return a primitive array are missing: it cannot be stored.
+"""
 
 from __future__ import annotations
 
 from array import array
 from typing import Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError, as_int, as_text
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.numbers.parsing import BLANKS
+from trellis.dialects.pinot.functions.registry import (
+    FunctionError,
+    Theme,
+    as_int,
+    as_list,
+    as_object,
+    as_text,
+)
+from trellis.dialects.pinot.value.numbers import BLANKS
 
 TEXTS: Final = Theme()
 LONGEST: Final = 2**24
@@ -144,3 +153,12 @@ def parts_of(text: str, separator: str, limit: int) -> list[str]:
             parts.append(text[start:end])
         start = end + len(separator)
     return [*parts, text[start:]]
+
+
+TEXTS.function("arrayLength cardinality", as_list(as_object))(len)
+
+
+@TEXTS.function("arrayToString", as_list(as_text), as_text, as_text, optional=1)
+def _to_string(values: list[str], separator: str, _null: str = "") -> str:
+    """The values as one text."""
+    return separator.join(values)

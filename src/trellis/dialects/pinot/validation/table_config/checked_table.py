@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.literals import literal_text
 
 EVERY: Final = "*"
