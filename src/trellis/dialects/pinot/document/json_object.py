@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
@@ -128,16 +128,20 @@ class JsonObject:
         self.fault(f"{key} is an integer of 32 bits, not {shown(value)}", key)
         return None
 
-    def enum_member(self, key: str, kind: type[EnumType], ignore_case: bool = False) -> EnumType | None:
-        """A member of an enumeration, in upper case, exactly so unless the case is ignored."""
+    def enum_member(self, key: str, kind: type[EnumType]) -> EnumType | None:
+        """A member of an enumeration by its value."""
+        word = self.choice(key, [str(member.value) for member in kind])
+        return None if word is None else kind(word)
+
+    def choice(self, key: str, known: Collection[str], ignore_case: bool = False) -> str | None:
+        """One of the known words, in upper case, exactly so unless the case is ignored."""
         value = self.raw_value(key)
         if value is None:
             return None
-        known = {member.value: member for member in kind}
         if isinstance(value, str):
             word = value.strip().upper() if ignore_case else value.strip()
             if word in known:
-                return known[word]
+                return word
         close = nearest(value.strip().upper(), known) if isinstance(value, str) else nearest("", known)
         self.fault(f"unknown {key} {shown(value)}{close}", key)
         return None

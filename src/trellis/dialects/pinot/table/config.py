@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast, get_args
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.json_object import ReadReport, shown
@@ -51,21 +50,6 @@ def _unsupported(place: str, part: str) -> Fault:
 TableKind = Literal["OFFLINE", "REALTIME"]
 CollectionMode = Literal["NONE", "NON_PRIMITIVE", "ALL"]
 SUFFIXES: Final = ("_OFFLINE", "_REALTIME")
-
-
-class TableType(Enum):
-    """The values of `tableType`."""
-
-    OFFLINE = "OFFLINE"
-    REALTIME = "REALTIME"
-
-
-class Collections(Enum):
-    """The values of `collectionNotUnnestedToJson`: which lists become JSON text."""
-
-    NONE = "NONE"
-    NON_PRIMITIVE = "NON_PRIMITIVE"
-    ALL = "ALL"
 
 
 @dataclass(frozen=True)
@@ -156,10 +140,10 @@ def examine(document: Any) -> TableConfigResult:
     top = TableConfigObject(document, "", report)
     ingestion = top.child_object("ingestionConfig")
     transforms = _transforms(ingestion)
-    table_type = top.enum_member("tableType", TableType, ignore_case=True)
+    realtime = top.choice("tableType", get_args(TableKind), ignore_case=True) == "REALTIME"
     config = TableConfig(
         name_of(top.text("tableName") or ""),
-        "REALTIME" if table_type is TableType.REALTIME else "OFFLINE",
+        "REALTIME" if realtime else "OFFLINE",
         top.child_object("segmentsConfig").text("timeColumnName") or None,
         tuple(transforms.values()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,
@@ -210,10 +194,10 @@ def _complex(ingestion: TableConfigObject) -> ComplexTypeConfig | None:
         return None
     config = ingestion.child_object("complexTypeConfig")
     delimiter = config.text("delimiter")
-    mode = config.enum_member("collectionNotUnnestedToJson", Collections) or Collections.NON_PRIMITIVE
+    mode = config.choice("collectionNotUnnestedToJson", get_args(CollectionMode)) or "NON_PRIMITIVE"
     return ComplexTypeConfig(
         "." if delimiter is None else delimiter,
         tuple(sorted(config.text_list("fieldsToUnnest"))),
-        "NONE" if mode is Collections.NONE else "ALL" if mode is Collections.ALL else "NON_PRIMITIVE",
+        cast(CollectionMode, mode),
         MappingProxyType(config.mapping("prefixesToRename")),
     )

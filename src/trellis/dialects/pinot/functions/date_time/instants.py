@@ -6,11 +6,12 @@ Java divides whole numbers toward 0, and so do these.
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError
 from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
+from trellis.dialects.pinot.date_time.units import UNITS, of_millis, to_millis, wrap
 from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
     LENGTHS,
@@ -29,12 +30,9 @@ from trellis.dialects.pinot.functions.registry import (
     long_result,
     timestamp_of,
 )
-from trellis.dialects.pinot.value.numbers import wrapped
-from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 from trellis.errors import nearest
 
 TIMES: Final = Theme()
-UNITS: Final = {"Seconds": 1000, "Minutes": 60_000, "Hours": 3_600_000, "Days": 86_400_000}
 
 
 def divide_whole(value: int, divisor: int) -> int:
@@ -48,35 +46,26 @@ def divide_whole(value: int, divisor: int) -> int:
     return value // divisor if (value < 0) == (divisor < 0) else -(-value // divisor)
 
 
-def clamp_long(value: int) -> int:
-    """At most the largest long, at least the smallest."""
-    return max(LONG_MIN, min(LONG_MAX, value))
-
-
-def _declare(unit: str, length: int) -> None:
-    @TIMES.function(f"toEpoch{unit}", as_long, result=long_result)
-    def _to(millis: int) -> int:
-        return divide_whole(millis, length)
+def _declare(unit: str) -> None:
+    name = unit.upper()
+    TIMES.function(f"toEpoch{unit}", as_long, result=long_result)(partial(of_millis, unit=name))
+    TIMES.function(f"fromEpoch{unit}", as_long, result=long_result)(partial(to_millis, unit=name))
 
     @TIMES.function(f"toEpoch{unit}Rounded", as_long, as_long, result=long_result)
     def _rounded(millis: int, size: int) -> int:
-        return divide_whole(divide_whole(millis, length), size) * size
+        return divide_whole(of_millis(millis, name), size) * size
 
     @TIMES.function(f"toEpoch{unit}Bucket", as_long, as_long, result=long_result)
     def _bucket(millis: int, size: int) -> int:
-        return divide_whole(divide_whole(millis, length), size)
-
-    @TIMES.function(f"fromEpoch{unit}", as_long, result=long_result)
-    def _from(count: int) -> int:
-        return clamp_long(count * length)
+        return divide_whole(of_millis(millis, name), size)
 
     @TIMES.function(f"fromEpoch{unit}Bucket", as_long, as_long, result=long_result)
     def _from_bucket(count: int, size: int) -> int:
-        return clamp_long(wrapped(count * size, 64) * length)
+        return to_millis(wrap(count * size), name)
 
 
-for _unit, _length in UNITS.items():
-    _declare(_unit, _length)
+for _unit in ("Seconds", "Minutes", "Hours", "Days"):
+    _declare(_unit)
 
 
 @TIMES.function("round", as_long, as_long, result=long_result)
@@ -87,16 +76,6 @@ def _round(value: int, size: int) -> int:
 
 _EXTRACTED: Final = tuple(field for field in FIELDS if field not in ("YEAROFWEEK", "MILLISECOND"))
 _UNITS: Final = (*LENGTHS, *MONTHS)
-_COUNTS: Final = {
-    "NANOSECONDS": (1, 1_000_000),
-    "MICROSECONDS": (1, 1000),
-    "MILLISECONDS": (1, 1),
-    "SECONDS": (1000, 1),
-    "MINUTES": (60_000, 1),
-    "HOURS": (3_600_000, 1),
-    "DAYS": (86_400_000, 1),
-}
-"""What makes milliseconds of a count: a factor and a divisor."""
 
 
 def now_millis() -> int:
@@ -149,18 +128,9 @@ def _date_trunc(
     The time is a count of `counted_in`, the result one of `result_in`, or else of the same unit.
     """
     known_unit = _known(unit.upper(), _UNITS, "unit")
-    start = start_of(known_unit, _millis_of_count(count, counted_in), zone_of(zone))
-    return _count_of_millis(start, result_in or counted_in)
-
-
-def _millis_of_count(count: int, unit: str) -> int:
-    factor, divisor = _COUNTS[_known(unit.upper(), tuple(_COUNTS), "unit")]
-    return clamp_long(divide_whole(count * factor, divisor))
-
-
-def _count_of_millis(millis: int, unit: str) -> int:
-    factor, divisor = _COUNTS[_known(unit.upper(), tuple(_COUNTS), "unit")]
-    return clamp_long(divide_whole(millis * divisor, factor))
+    millis = to_millis(count, _known(counted_in.upper(), UNITS, "unit"))
+    start = start_of(known_unit, millis, zone_of(zone))
+    return of_millis(start, _known((result_in or counted_in).upper(), UNITS, "unit"))
 
 
 def _known(word: str, words: tuple[str, ...], noun: str) -> str:
