@@ -78,7 +78,7 @@ def lake(tmp_path: Path, cluster: Cluster) -> Lake:
     return Lake(tmp_path, cluster)
 
 
-@pytest.mark.parametrize("format", ["parquet", "avro", "json"])
+@pytest.mark.parametrize("format", ["parquet", "json"])
 def test_every_type_comes_back_as_it_was_written(lake: Lake, cluster: Cluster, format: str) -> None:
     name, rows = f"all_{format}", every_type.records(ROWS)
     schema = every_type.schema(name)

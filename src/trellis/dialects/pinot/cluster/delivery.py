@@ -31,10 +31,10 @@ from trellis.dialects.pinot.table.generated_config import (
     realtime_table,
     time_column_of,
 )
-from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, FORMATS, IngestionJob, scheme_of
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, IngestionJob
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
-from trellis.errors import UsageError, nearest
+from trellis.errors import UsageError
 
 JOB: Final = "ingestion-job.yaml"
 SCHEMA: Final = "schema.json"
@@ -56,14 +56,9 @@ class DeliverySettings:
     time_column: str | None = None
     data: str | None = None
     segments: str | None = None
-    framework: str = "standalone"
     job_type: str = "SegmentCreationAndTarPush"
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     controller: str = CONTROLLER
-
-    def __post_init__(self) -> None:
-        if self.format not in FORMATS:
-            raise UsageError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}")
 
 
 @dataclass(frozen=True)
@@ -117,17 +112,13 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()
-    if settings.segments is None and scheme_of(data) == "file" and settings.data is None:
-        segments = (out.absolute() / "segments").as_uri()
-    else:
-        segments = settings.segments or ""
+    segments = settings.segments or ("" if settings.data else (out.absolute() / "segments").as_uri())
     job = IngestionJob(
         table_name(schema),
         data,
         segments,
         settings.format,
         settings.controller,
-        settings.framework,
         settings.job_type,
         configs=settings.configs,
     )
@@ -151,21 +142,21 @@ def write(
     Raises UsageError where `out` holds other files, DestinationError from the rows.
     """
     rows = FileRows.of(columns_of(delivery.schema))
-    times = TimeCheck.of(delivery.schema, table_config(delivery.offline), delivery.zone)
-    look = times.check_batch if isinstance(times, TimeCheck) else lambda _: None
+    times = TimeCheck(delivery.schema, table_config(delivery.offline), delivery.zone)
     with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()
         batches = destination.batches(dataset, table_name(delivery.schema))
-        files = write_files(rows, batches, folder / DATA, settings.format, settings.rows, tell, look)
+        files = write_files(
+            rows, batches, folder / DATA, settings.format, settings.rows, tell, times.check_batch
+        )
         (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
         _document(folder / OFFLINE, delivery.offline)
         if delivery.realtime is not None:
             _document(folder / REALTIME, delivery.realtime)
         (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
-    warning = times.warning if isinstance(times, TimeCheck) else times
     return DeliveryResult(
         tuple(DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files),
-        () if warning is None else (warning,),
+        () if times.warning is None else (times.warning,),
     )
 
 

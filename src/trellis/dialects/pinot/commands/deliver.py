@@ -120,7 +120,7 @@ class Report:
         for warning in self.written.warnings:
             out.print(f"\nwarning: {warning}", style="bold yellow", soft_wrap=True)
         if not self.dry_run:
-            command = self.delivery.job.launch_command(str(self.folder / JOB))
+            command = f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {self.folder / JOB}"
             out.print(f"\n{command}", style="cyan", soft_wrap=True)
 
     def documents(self) -> dict[str, Path]:
