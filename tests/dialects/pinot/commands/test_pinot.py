@@ -559,9 +559,7 @@ def test_deliver_as_json(trellis, lake):
         (("--kafka", "k:9092"), "a REALTIME table needs both --kafka BROKERS and --topic NAME"),
         (("--time-column", "n"), "time column 'n' is not a dateTime column of rides: it may be one of t"),
         (("--data", "s3://lake/rides"), "s3: Pinot needs the region; pass --fs region=eu-west-1"),
-        (("--job-type", "Push"), "unknown job type 'Push': it may be one of SegmentCreation, SegmentTarPush, "
-         "SegmentUriPush, SegmentMetadataPush, SegmentCreationAndTarPush, SegmentCreationAndUriPush, "
-         "SegmentCreationAndMetadataPush"),
+        (("--job-type", "TarPush"), "unknown job type 'TarPush': did you mean 'SegmentTarPush'?"),
         (("--fs", "region"), "--fs 'region': write NAME=VALUE, for example max_nesting=2"),
         (
             ("--out", "lake"),
