@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -97,6 +98,25 @@ class CheckedTable:
 
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def is_integer(value: Any) -> bool:
+    """Whether Pinot reads a value as a whole number: a number, whose fraction is cut, or digits.
+
+    >>> is_integer(4), is_integer("-4"), is_integer("4.5"), is_integer(True)
+    (True, True, False, False)
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number or (isinstance(value, str) and re.fullmatch(r"[+-]?\d+", value) is not None)
+
+
+def is_flag(value: Any) -> bool:
+    """Whether Pinot reads a value as true or false.
+
+    >>> is_flag("True"), is_flag(1), is_flag("yes")
+    (True, True, False)
+    """
+    return isinstance(value, int) or value in ("true", "false", "True", "False", "TRUE", "FALSE")
 
 
 Rule = Callable[[CheckedTable], Iterator[Fault]]

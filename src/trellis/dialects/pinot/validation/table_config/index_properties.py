@@ -8,27 +8,26 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.json_object import shown
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.validation.table_config.checked_table import FIELDS, CheckedTable, Rule, words
+from trellis.dialects.pinot.validation.table_config.checked_table import (
+    FIELDS,
+    CheckedTable,
+    Rule,
+    is_flag,
+    is_integer,
+    words,
+)
 from trellis.dialects.pinot.validation.table_config.indexes import IndexedColumn, indexed_columns
 
 Form = tuple[Callable[[Any], bool], str]
 """What the value of a property must be: a check, and its name in a sentence."""
 
 
-def _is_integer(value: Any) -> bool:
-    return str(value).removeprefix("-").isdecimal() and not isinstance(value, bool)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool) or value in ("true", "false", "True", "False", "TRUE", "FALSE")
-
-
 def _is_resolution(value: Any) -> bool:
     return isinstance(value, int | list) and not isinstance(value, bool)
 
 
-_INTEGER: Final[Form] = (_is_integer, "a whole number")
-_FLAG: Final[Form] = (_is_flag, "true or false")
+_INTEGER: Final[Form] = (is_integer, "a whole number")
+_FLAG: Final[Form] = (is_flag, "true or false")
 _AUTOMATON: Final[Form] = (("LUCENE", "NATIVE").__contains__, "LUCENE or NATIVE")
 
 

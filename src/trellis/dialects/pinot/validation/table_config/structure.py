@@ -14,6 +14,8 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
     UPSERT,
     CheckedTable,
     Rule,
+    is_flag,
+    is_integer,
     words,
 )
 from trellis.errors import nearest
@@ -137,9 +139,9 @@ def _is_of_kind(value: Any, kind: str) -> bool:
         case "an object":
             return isinstance(value, Mapping)
         case "a whole number":
-            return value == "" or (str(value).removeprefix("-").isdecimal() and not isinstance(value, bool))
+            return value == "" or is_integer(value)
         case "true or false":
-            return isinstance(value, bool | int) or str(value).lower() in ("", "true", "false")
+            return value == "" or is_flag(value)
     return not isinstance(value, Mapping | list)
 
 
