@@ -931,6 +931,21 @@ BROKEN: Final = {
         "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 2 * * *' is not a schedule of Quartz: 6 or 7"
         " fields are expected, not 5",
     ),
+    "schedule on a day that is not": offline(
+        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 ? * 0"}}},
+        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 ? * 0' is not a schedule of Quartz: the"
+        " day of the week cannot be '0'",
+    ),
+    "schedule in a month by the name of a day": offline(
+        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 1 MON ?"}}},
+        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 1 MON ?' is not a schedule of Quartz: the"
+        " month cannot be 'MON'",
+    ),
+    "schedule at any hour": offline(
+        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 ? * * ?"}}},
+        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 ? * * ?' is not a schedule of Quartz: the"
+        " hour cannot be '?'",
+    ),
     "two compactions": upsert(
         {
             "task/taskTypeConfigsMap": {
@@ -987,6 +1002,34 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         {
             **_NO_DICTIONARY,
             _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "SUM(amount)"}],
+        },
+    ),
+    "aggregation of a computed column": patched(
+        REALTIME,
+        {
+            **_NO_DICTIONARY,
+            _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": 'SUM("amount")'}],
+            "ingestionConfig/transformConfigs": [
+                {"columnName": "amount", "transformFunction": "times(seats, 2)"}
+            ],
+        },
+    ),
+    "numbers as text": patched(
+        OFFLINE,
+        {
+            "tableIndexConfig/bloomFilterConfigs": {"id": {"fpp": "0.01", "loadOnHeap": 1}},
+            "tableIndexConfig/segmentPartitionConfig/columnPartitionMap": {
+                "id": {"functionName": "Murmur", "numPartitions": "4"}
+            },
+        },
+    ),
+    "schedules": patched(
+        OFFLINE,
+        {
+            "task/taskTypeConfigsMap": {
+                "MergeRollupTask": {"schedule": "0 0/5 2 L-3 JAN-MAR ? 2026-2030"},
+                "PurgeTask": {"schedule": "0 0 2 ? * MON,WED"},
+            }
         },
     ),
     "dimension table": patched(

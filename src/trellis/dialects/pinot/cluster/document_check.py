@@ -104,7 +104,7 @@ def check_hybrid(
 
     Raises as `check` does.
     """
-    result = check(text, where, None, profile, controller)
+    result = check(text, where, None, profile, controller, pinot_jars)
     findings = [*result.findings]
     configs = [examine_config(table).config for table in tables]
     for table, config in zip(tables, configs, strict=True):

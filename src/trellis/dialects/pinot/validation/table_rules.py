@@ -16,6 +16,7 @@ from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Expression, arguments, nodes
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
+from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
 from trellis.errors import SchemaError
 
 _FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")
@@ -170,13 +171,13 @@ class _TableCheck:
                     yield Fault("/ingestionConfig/enrichmentConfigs", None, message, unchecked=True)
 
     def _aggregated(self, column: str) -> bool:
-        aggregations = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")
-        functions = [
-            str(aggregation.get("aggregationFunction", "")).replace(" ", "")
-            for aggregation in (aggregations if isinstance(aggregations, list) else ())
-            if isinstance(aggregation, Mapping)
+        configs = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")
+        calls = [
+            aggregation_call(str(config.get("aggregationFunction")))
+            for config in (configs if isinstance(configs, list) else ())
+            if isinstance(config, Mapping)
         ]
-        return any(f"({column})" in function for function in functions)
+        return any(arguments[0].strip('"') == column for _, arguments in calls if arguments)
 
 
 def object_at(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -98,8 +98,15 @@ def vector_type(table: CheckedTable) -> Iterator[Fault]:
 def bloom_probability(table: CheckedTable) -> Iterator[Fault]:
     for pattern in ("/tableIndexConfig/bloomFilterConfigs/*/fpp", f"{FIELDS}/indexes/bloom/fpp"):
         for place, probability in table.values(pattern):
-            if probability != "" and (not isinstance(probability, int | float) or not 0 <= probability < 1):
+            if probability != "" and not _is_probability(probability):
                 yield Fault(place, None, f"fpp is a probability between 0 and 1, not {probability}")
+
+
+def _is_probability(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and 0 <= float(value) < 1
+    except (ValueError, TypeError):
+        return False
 
 
 _RAW_CODECS: Final = words("PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP")

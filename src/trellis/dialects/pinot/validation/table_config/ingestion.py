@@ -101,9 +101,8 @@ def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> 
         yield Fault(f"{place}/columnName", None, f"{name} must be a metric of the schema")
     elif column.dictionary:
         yield Fault(f"{place}/columnName", name, "an aggregated column must be in noDictionaryColumns")
-    call = _CALL.fullmatch(text)
-    function = aggregation_name(call[1]) if call else ""
-    arguments = [argument.strip() for argument in call[2].split(",")] if call else []
+    called, arguments = aggregation_call(text)
+    function = aggregation_name(called)
     types = _RESULTS.get(function)
     problem = ""
     if not function:
@@ -120,6 +119,16 @@ def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> 
         problem = f"needs a column of {' or '.join(data_type.value for data_type in types)}"
     if problem:
         yield Fault(f"{place}/aggregationFunction", name, f"'{text}' {problem}")
+
+
+def aggregation_call(text: str) -> tuple[str, list[str]]:
+    """The function and the arguments of an aggregation; empty ones for another text.
+
+    >>> aggregation_call("DISTINCTCOUNTHLL(user, 12)")
+    ('DISTINCTCOUNTHLL', ['user', '12'])
+    """
+    call = _CALL.fullmatch(text)
+    return (call[1], [argument.strip() for argument in call[2].split(",")]) if call else ("", [])
 
 
 def extra_fields(table: CheckedTable) -> Iterator[Fault]:

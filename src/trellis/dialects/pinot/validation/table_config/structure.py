@@ -164,7 +164,7 @@ def unknown_choices(table: CheckedTable) -> Iterator[Fault]:
 def positive_partitions(table: CheckedTable) -> Iterator[Fault]:
     place = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/numPartitions"
     for at, number in table.values(place):
-        if not isinstance(number, int) or isinstance(number, bool) or number <= 0:
+        if not is_integer(number) or int(number) <= 0:
             yield Fault(at, None, f"numPartitions is a whole number above 0, not {shown(number)}")
 
 
