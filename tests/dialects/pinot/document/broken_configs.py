@@ -161,7 +161,6 @@ BROKEN: Final = {
     "field config without name": offline(
         {"fieldConfigList": [{"encodingType": "RAW"}]},
         "/fieldConfigList/0: name is missing: Pinot requires it",
-        "/fieldConfigList/0/name: column None is not in the schema",
     ),
     "unknown encoding": offline(
         indexed("city", encodingType="PLAIN"),
@@ -672,6 +671,11 @@ BROKEN: Final = {
         "/tableIndexConfig/starTreeIndexConfigs/0: a star-tree needs functionColumnPairs or"
         " aggregationConfigs,"
         " and not both",
+    ),
+    "star-tree of no function": offline(
+        {_TREES: [{"dimensionsSplitOrder": ["city"], "aggregationConfigs": [{"columnName": "fare"}]}]},
+        "/tableIndexConfig/starTreeIndexConfigs/0/aggregationConfigs/0: aggregationFunction is missing: Pinot"
+        " requires it",
     ),
     "star-tree of an unknown function": offline(
         {_TREES: [{**_TREE, "functionColumnPairs": ["TOTAL__fare"]}]},

@@ -11,10 +11,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.document.defaults import default_text, same_value, type_default
+from trellis.dialects.pinot.document.defaults import (
+    default_json,
+    literal_text,
+    parse_default,
+    same_value,
+    type_default,
+)
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
-from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import document_of, write_schema
 from trellis.dialects.pinot.schema_changes.changes import changes
@@ -183,7 +188,7 @@ def test_a_difference_is_told(one: PinotSchema, other: PinotSchema) -> None:
 @given(st.sampled_from(sorted(VALUES, key=lambda kind: kind.value)), st.data())
 def test_the_text_of_a_default_is_a_literal_of_it(kind: PinotType, data: st.DataObject) -> None:
     value = data.draw(VALUES[kind])
-    assert same_value(kind, parse_default(kind, default_text(kind, value)), value)
+    assert same_value(kind, parse_default(kind, literal_text(default_json(kind, value))), value)
 
 
 @given(schemas())

@@ -7,7 +7,7 @@ print(trellis.dialects.pinot.cluster.schema_inference.infer(["rides.jsonl"]).doc
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -77,7 +77,7 @@ def infer(
     cannot be read or has no records.
     """
     choices = choices or Choices("")
-    survey = _value_survey(choices)
+    survey = value_survey(choices)
     files = survey_files(survey, sources, tell)
     if not choices.name:
         choices = replace(choices, name=name_for(sources, files))
@@ -88,15 +88,8 @@ def infer(
     return propose(evidence, survey.records, choices)
 
 
-def infer_records(records: Iterable[Mapping[str, Any]], choices: Choices | None = None) -> Proposal:
-    """The proposal for records in memory."""
-    choices = choices or Choices()
-    survey = _value_survey(choices)
-    survey.items("records", [*records])
-    return propose(survey.evidence, survey.records, choices)
-
-
-def _value_survey(choices: Choices) -> ValueSurvey:
+def value_survey(choices: Choices) -> ValueSurvey:
+    """A survey for some choices. Raises UsageError for an invalid format."""
     try:
         return ValueSurvey(
             declared_formats for declared_formats in choices.times.values() if declared_formats is not None

@@ -10,8 +10,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
+from trellis.dialects.pinot.document.defaults import literal_text
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 from trellis.errors import nearest
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document import known_keys
-from trellis.dialects.pinot.document.defaults import type_default
+from trellis.dialects.pinot.document.defaults import literal_text, parse_default, type_default
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.json_object import (
@@ -21,7 +21,6 @@ from trellis.dialects.pinot.document.json_object import (
 )
 from trellis.dialects.pinot.document.known_keys import is_table_config
 from trellis.dialects.pinot.document.legacy_time import read_time
-from trellis.dialects.pinot.document.literals import literal_text, parse_default
 from trellis.dialects.pinot.document.types import (
     BASE,
     EXTENDED,

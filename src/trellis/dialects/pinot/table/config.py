@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, cast, get_args
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.json_object import ReadReport, shown
 from trellis.dialects.pinot.document.known_keys import is_schema
-from trellis.dialects.pinot.table.json_object import TableConfigObject
+from trellis.dialects.pinot.table.json_object import TableConfigObject, values_at
 from trellis.dialects.pinot.table.known_keys import check_value_kinds
 from trellis.errors import SchemaError
 
@@ -26,25 +26,18 @@ def unsupported_parts(document: Mapping[str, Any]) -> Iterator[Fault]:
     >>> [fault.pointer for fault in unsupported_parts(config)]
     ['/ingestionConfig/aggregationConfigs']
     """
-    ingestion = document.get("ingestionConfig")
-    if not isinstance(ingestion, Mapping):
-        return
     for key in (
         "aggregationConfigs",
         "schemaConformingTransformerConfig",
         "schemaConformingTransformerV2Config",
     ):
-        if ingestion.get(key) not in (None, [], ()):
-            yield _unsupported(f"/ingestionConfig/{key}", key)
-    enrichers = ingestion.get("enrichmentConfigs")
-    for index, enricher in enumerate(enrichers if isinstance(enrichers, list) else ()):
+        for place, part in values_at(document, f"/ingestionConfig/{key}"):
+            if part not in ([], ()):
+                yield Fault(place, None, f"{key} {_IN_PINOT}")
+    for place, enricher in values_at(document, "/ingestionConfig/enrichmentConfigs/*"):
         kind = enricher.get("enricherType") if isinstance(enricher, Mapping) else None
         if kind != COMPUTED_FIELDS:
-            yield _unsupported(f"/ingestionConfig/enrichmentConfigs/{index}", f"the enricher {kind}")
-
-
-def _unsupported(place: str, part: str) -> Fault:
-    return Fault(place, None, f"{part} {_IN_PINOT}")
+            yield Fault(place, None, f"the enricher {kind} {_IN_PINOT}")
 
 
 TableKind = Literal["OFFLINE", "REALTIME"]

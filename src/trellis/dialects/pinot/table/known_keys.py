@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.json_object import ReadReport, Unknown, nearest_key
-from trellis.dialects.pinot.table.json_object import TableConfigObject
+from trellis.dialects.pinot.table.json_object import TableConfigObject, values_at
 
 CLOSE: Final = 0.85
 
@@ -132,6 +132,18 @@ CONFORMING: Final[Mapping[str, ValueReader]] = {
 }
 
 
+_PLACES: Final = {
+    "": TOP,
+    "/segmentsConfig": SEGMENTS,
+    "/tableIndexConfig": INDEXING,
+    "/ingestionConfig": INGESTION,
+    "/ingestionConfig/complexTypeConfig": COMPLEX,
+    "/ingestionConfig/filterConfig": FILTER,
+    "/ingestionConfig/schemaConformingTransformerConfig": CONFORMING,
+    "/ingestionConfig/transformConfigs/*": TRANSFORM,
+}
+
+
 def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
     """The unknown keys of a table config that are close to a known one.
 
@@ -158,23 +170,7 @@ def check_value_kinds(table: Mapping[str, Any], report: ReadReport) -> None:
 
 
 def _objects(table: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, ValueReader]]]:
-    ingestion = table.get("ingestionConfig")
-    objects: list[tuple[tuple[str | int, ...], Any, Mapping[str, ValueReader]]] = [
-        ((), table, TOP),
-        (("segmentsConfig",), table.get("segmentsConfig"), SEGMENTS),
-        (("tableIndexConfig",), table.get("tableIndexConfig"), INDEXING),
-        (("ingestionConfig",), ingestion, INGESTION),
-    ]
-    inner = ingestion if isinstance(ingestion, Mapping) else {}
-    for key, keys in (
-        ("complexTypeConfig", COMPLEX),
-        ("filterConfig", FILTER),
-        ("schemaConformingTransformerConfig", CONFORMING),
-    ):
-        objects.append((("ingestionConfig", key), inner.get(key), keys))
-    transforms = inner.get("transformConfigs")
-    for index, transform in enumerate(transforms if isinstance(transforms, list) else ()):
-        objects.append((("ingestionConfig", "transformConfigs", index), transform, TRANSFORM))
-    for steps, document, keys in objects:
-        if isinstance(document, Mapping):
-            yield pointer(*steps), document, keys
+    for pattern, keys in _PLACES.items():
+        for place, document in values_at(table, pattern):
+            if isinstance(document, Mapping):
+                yield place, document, keys

@@ -16,6 +16,7 @@ from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Expression, arguments, nodes
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
+from trellis.dialects.pinot.table.json_object import values_at
 from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
 from trellis.errors import SchemaError
 
@@ -56,7 +57,8 @@ def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
 
 
 def _broker(table: TableConfig) -> str:
-    return str(object_at(table.document, "tenants").get("broker") or "DefaultTenant")
+    brokers = (broker for _, broker in values_at(table.document, "/tenants/broker"))
+    return str(next(brokers, "") or "DefaultTenant")
 
 
 @dataclass(frozen=True)
@@ -171,19 +173,9 @@ class _TableCheck:
                     yield Fault("/ingestionConfig/enrichmentConfigs", None, message, unchecked=True)
 
     def _aggregated(self, column: str) -> bool:
-        configs = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")
-        calls = [
-            aggregation_call(str(config.get("aggregationFunction")))
-            for config in (configs if isinstance(configs, list) else ())
-            if isinstance(config, Mapping)
-        ]
+        pattern = "/ingestionConfig/aggregationConfigs/*/aggregationFunction"
+        calls = (aggregation_call(str(text)) for _, text in values_at(self.config.document, pattern))
         return any(arguments[0].strip('"') == column for _, arguments in calls if arguments)
-
-
-def object_at(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """An object of the table config; an empty one where it is absent."""
-    value = document.get(key)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:

@@ -52,7 +52,8 @@ def declarations(table: CheckedTable) -> Iterator[Declaration]:
             disabled = index == "dictionary" or table.flag(f"{place}/disabled")
             yield Declaration(place, column, index, disabled=disabled)
     for place, field in table.objects(FIELDS):
-        yield from _field_declarations(place, field)
+        if field.get("name") is not None:
+            yield from _field_declarations(place, field)
 
 
 def _field_declarations(place: str, field: Mapping[str, Any]) -> Iterator[Declaration]:

@@ -79,7 +79,11 @@ def renamed_prefixes(table: CheckedTable) -> Iterator[Fault]:
 
 def aggregations(table: CheckedTable) -> Iterator[Fault]:
     """Metrics that a REALTIME table adds up as rows arrive."""
-    configs = [*table.objects(f"{_AGGREGATIONS}/*")]
+    configs = [
+        (place, config)
+        for place, config in table.objects(f"{_AGGREGATIONS}/*")
+        if config.get("columnName") is not None and config.get("aggregationFunction") is not None
+    ]
     if configs and table.flag("/tableIndexConfig/aggregateMetrics"):
         yield Fault(_AGGREGATIONS, None, "aggregationConfigs and aggregateMetrics exclude each other")
     counts = Counter(str(config.get("columnName")) for _, config in configs)
@@ -87,8 +91,7 @@ def aggregations(table: CheckedTable) -> Iterator[Fault]:
         if count > 1:
             yield Fault(_AGGREGATIONS, None, f"column {column} is aggregated twice")
     for place, config in configs:
-        if config.get("columnName") is not None and config.get("aggregationFunction") is not None:
-            yield from _aggregation(table, place, config)
+        yield from _aggregation(table, place, config)
     metrics = {name for name, spec in table.columns.items() if spec.field_type is FieldType.METRIC}
     for name in sorted(metrics - counts.keys()) if configs else ():
         yield Fault(_AGGREGATIONS, name, "every metric must be aggregated, and this one is not")

@@ -9,7 +9,6 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.json_object import shown
 from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
-    EVERY,
     FIELDS,
     UPSERT,
     CheckedTable,
@@ -128,7 +127,7 @@ def kind_faults(table: CheckedTable) -> Iterator[Fault]:
         for place, value in table.values(pattern):
             if not _is_of_kind(value, kind) and not f"{place}/".startswith(reported):
                 reported += (f"{place}/",)
-                named = f"{key} is" if key != EVERY else "this is"
+                named = f"{key} is" if key != "*" else "this is"
                 yield Fault(place, None, f"{named} {kind}, not {shown(value)}")
 
 
