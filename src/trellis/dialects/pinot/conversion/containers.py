@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.json_text import key_text, may_follow
+from trellis.dialects.pinot.value.json_text import first_json_value, key_text, may_follow
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
@@ -91,7 +90,7 @@ def map_of(value: Mapping[Any, Any]) -> dict[str, Any]:
 def _from_text(text: str, target: PinotType) -> Any:
     """The JSON object (LIST: the JSON array) that a text starts with; None for `null`."""
     try:
-        value, end = _READER.raw_decode(text, len(text) - len(text.lstrip(" \t\n\r")))
+        value, end = first_json_value(text)
     except (ValueError, RecursionError):
         raise conversion_error(text, target) from None
     if isinstance(value, list if target is PinotType.LIST else dict) or (
@@ -99,10 +98,3 @@ def _from_text(text: str, target: PinotType) -> Any:
     ):
         return value
     raise conversion_error(text, target)
-
-
-def _refuse_constant(word: str) -> Any:
-    raise ValueError(word)
-
-
-_READER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -1,4 +1,4 @@
-"""What is stored for null (`FieldSpec.getDefaultNullValue`): the default of each type, and literals of others."""
+"""What is stored for null (`FieldSpec.getDefaultNullValue`): the defaults of types, and literals."""
 
 from __future__ import annotations
 

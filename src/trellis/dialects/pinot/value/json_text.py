@@ -196,6 +196,11 @@ def json_with_end(text: str) -> tuple[str, int]:
     return written, end
 
 
+def first_json_value(text: str) -> tuple[Any, int]:
+    """The first JSON value of a text, and where it ends. Raises ValueError, RecursionError for other texts."""
+    return _PLAIN_READER.raw_decode(text, len(text) - len(text.lstrip(_BLANKS)))
+
+
 def may_follow(text: str, end: int) -> bool:
     """Whether the text after a top-level value that ends here is allowed.
 
@@ -209,7 +214,7 @@ def may_follow(text: str, end: int) -> bool:
     return not (after.isalnum() or after in "_$")
 
 
-class _NonFiniteNumber(Exception):
+class _NonFiniteNumber(ValueError):
     """NaN, Infinity or -Infinity, which Python takes and JSON does not have."""
 
 
@@ -244,6 +249,7 @@ def _refuse_value(_: Any) -> Any:
     raise _HasDecimal
 
 
+_PLAIN_READER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 _READER: Final = json.JSONDecoder(parse_float=_decimal_of, parse_constant=_refuse_constant)
 _LIMITED_READER: Final = json.JSONDecoder(
     parse_float=_decimal_of, parse_int=_whole_of, parse_constant=_refuse_constant
