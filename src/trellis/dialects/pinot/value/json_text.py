@@ -197,7 +197,7 @@ def json_with_end(text: str) -> tuple[str, int]:
 
 
 def first_json_value(text: str) -> tuple[Any, int]:
-    """The first JSON value of a text, and where it ends. Raises ValueError, RecursionError for other texts."""
+    """The first JSON value of a text, and where it ends. Raises ValueError or RecursionError without one."""
     return _PLAIN_READER.raw_decode(text, len(text) - len(text.lstrip(_BLANKS)))
 
 
