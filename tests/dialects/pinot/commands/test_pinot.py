@@ -608,6 +608,35 @@ def test_a_proposed_schema_delivers_what_another_dialect_loaded(trellis, written
     assert [(row["id"], row["city"], row["fare"]) for row in rows] == [(1, "Bern", 7.5), (2, None, 3.25)]
 
 
+def test_columns_that_the_proposal_renamed_are_delivered(trellis, lines, folder):
+    lines("rides.jsonl", '{"id":1,"home town":"Bern"}', '{"id":2,"home town":"Pune"}')
+    load = ("load", "rides.jsonl", "--to", "duckdb:plain.duckdb", "--option", "naming=direct")
+    assert trellis(*load).code == 0
+    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
+    documents = ("--schema", "proposed/rides-schema.json", "--table-config", "proposed/rides-table.json")
+    argv = ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
+    assert trellis(*argv).code == 0
+    rows = pq.read_table(folder / "out/data/part-00000.parquet").to_pylist()
+    assert [(row["id"], row["home_town"]) for row in rows] == [(1, "Bern"), (2, "Pune")]
+
+
+def test_a_table_config_does_not_shape_what_another_dialect_loaded(trellis, lines, folder):
+    lines("rides.jsonl", '{"id":1,"city":"Bern"}')
+    assert trellis("load", "rides.jsonl", "--to", "duckdb:plain.duckdb").code == 0
+    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
+    path = folder / "proposed/rides-table.json"
+    config = json.loads(path.read_text())
+    config["ingestionConfig"] = {"filterConfig": {"filterFunction": "id > 1"}}
+    path.write_text(json.dumps(config))
+    documents = ("--schema", "proposed/rides-schema.json", "--table-config", str(path))
+    ran = trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
+    assert ran.code == 2
+    assert ran.err == (
+        "error: --table-config: filterConfig would not be applied to rows that another dialect loaded: load "
+        "them with --dialect pinot, or remove it"
+    )
+
+
 def test_a_dataset_with_a_pinot_schema_takes_no_other(trellis, written, lines):
     written(rides=RIDES)
     lines("a.jsonl", '{"s":"a"}')

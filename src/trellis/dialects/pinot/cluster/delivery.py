@@ -20,8 +20,11 @@ from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Column
 from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
-from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     TargetTable,
@@ -75,7 +78,10 @@ class DeliveryResult:
 
 @dataclass(frozen=True)
 class Delivery:
-    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one."""
+    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one.
+
+    `sources`: the columns of the dataset that have another name in the schema, by that name.
+    """
 
     schema: PinotSchema
     offline: Mapping[str, Any]
@@ -83,7 +89,8 @@ class Delivery:
     tables: tuple[TargetTable, ...]
     job: IngestionJob
     notes: tuple[str, ...]
-    zone: str = "UTC"
+    zone: str
+    sources: Mapping[str, str]
 
 
 def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where: str = "DEST") -> Delivery:
@@ -125,7 +132,36 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     job.document()
     zone = authored.options.zone
     tables = tuple(TargetTable.of(document, table_config_document, main) for document in both)
-    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, settings)), zone)
+    notes = tuple(_notes(authored, schema, settings))
+    return Delivery(schema, offline, realtime, tables, job, notes, zone, _renamed_columns(authored.table))
+
+
+def check_is_unshaped(table: TableConfig) -> None:
+    """Raises UsageError for parts of a table config that only a load with this dialect carries out.
+
+    That a column is read from one of another name is no such part.
+    """
+    is_renaming = len(_renamed_columns(table)) == len(table.transforms)
+    parts = [part for part in omitted_parts(table.document) if part != "transformConfigs" or not is_renaming]
+    if parts:
+        raise UsageError(
+            f"--table-config: {', '.join(parts)} would not be applied to rows that another dialect loaded: "
+            "load them with --dialect pinot, or remove it"
+        )
+
+
+def _renamed_columns(table: TableConfig) -> dict[str, str]:
+    """The columns that are computed by the name of another column alone, with that name."""
+    sources = {column: _column_name(text) for column, text in table.transforms}
+    return {column: source for column, source in sources.items() if source is not None}
+
+
+def _column_name(text: str) -> str | None:
+    try:
+        expression = parse(text)
+    except ExpressionError:
+        return None
+    return expression.name if isinstance(expression, Column) else None
 
 
 def write(
@@ -141,7 +177,7 @@ def write(
 
     Raises UsageError where `out` holds other files, DestinationError from the rows.
     """
-    rows = FileRows.of(columns_of(delivery.schema))
+    rows = FileRows.of(columns_of(delivery.schema), delivery.sources)
     times = TimeCheck(delivery.schema, table_config(delivery.offline), delivery.zone)
     with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()

@@ -93,13 +93,14 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class FileRows:
-    """The columns of a table in its files."""
+    """The columns of a table in its files. `sources`: columns of the dataset that have other names there."""
 
     columns: tuple[FileColumn, ...]
+    sources: Mapping[str, str]
 
     @staticmethod
-    def of(specs: Iterable[FieldSpec]) -> FileRows:
-        return FileRows(tuple(map(FileColumn, specs)))
+    def of(specs: Iterable[FieldSpec], sources: Mapping[str, str] | None = None) -> FileRows:
+        return FileRows(tuple(map(FileColumn, specs)), sources or {})
 
     @property
     def schema(self) -> pa.Schema:
@@ -114,6 +115,8 @@ class FileRows:
 
     def _column(self, column: FileColumn, batch: pa.RecordBatch) -> pa.Array:
         at = batch.schema.get_field_index(column.name)
+        if at < 0:
+            at = batch.schema.get_field_index(self.sources.get(column.name, column.name))
         return pa.nulls(batch.num_rows, column.type) if at < 0 else column.array(batch.column(at))
 
 
