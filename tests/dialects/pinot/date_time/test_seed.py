@@ -6,12 +6,12 @@ import pytest
 
 from trellis.dialects.pinot.date_time.format import (
     DateTimeFormat,
-    FormatError,
     granularity_millis,
     is_sortable,
     parse_format,
 )
 from trellis.dialects.pinot.date_time.preview import try_format
+from trellis.dialects.pinot.date_time.units import FormatError
 
 SDF = "SIMPLE_DATE_FORMAT"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.dialects.pinot.date_time.format import FormatError
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.row.time_validation import MainTime

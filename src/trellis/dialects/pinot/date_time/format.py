@@ -28,8 +28,6 @@ from trellis.dialects.pinot.date_time.units import (
     wrap,
 )
 
-__all__ = ["DateTimeFormat", "FormatError", "parse_format"]
-
 _ZONE_SUFFIX: Final = re.compile(r"(.+) tz *\((.+)\) *")
 _KINDS: Final = ("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")
 
@@ -174,20 +172,10 @@ def _plain(value: float | Decimal) -> str:
 
 
 def granularity_millis(text: str) -> int:
-    """The length of a bucket in milliseconds. Raises FormatError.
+    """The length of a bucket in milliseconds; it never rounds a value. Raises FormatError.
 
     >>> granularity_millis("15:MINUTES"), granularity_millis("MINUTES|15"), granularity_millis("MINUTES")
     (900000, 900000, 60000)
-    """
-    size, unit = size_and_unit(text)
-    return to_millis(size, unit)
-
-
-def size_and_unit(text: str) -> tuple[int, str]:
-    """The size and unit of a granularity. Raises FormatError.
-
-    >>> size_and_unit("15:MINUTES"), size_and_unit("DAYS")
-    ((15, 'MINUTES'), (1, 'DAYS'))
     """
     if not text:
         raise FormatError("Must provide granularity")
@@ -198,10 +186,10 @@ def size_and_unit(text: str) -> tuple[int, str]:
             raise FormatError(
                 f"Invalid granularity: {text}, must be of format 'timeUnit(|size)' or 'size:timeUnit'"
             )
-        return size_of(size, where), unit_of(unit, where)
+        return to_millis(size_of(size, where), unit_of(unit, where))
     unit, bar, size = text.partition("|")
     unit_of(unit, where)
-    return size_of(size, where) if bar else 1, unit
+    return to_millis(size_of(size, where) if bar else 1, unit)
 
 
 _FROM_LARGE: Final = "yMdHmsS"

@@ -10,8 +10,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.format import FormatError
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value

@@ -27,9 +27,7 @@ CASTS: Final = Theme()
 
 
 def _to_boolean(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() in ("true", "1")
-    return as_double(value) != 0
+    return value.strip().lower() in ("true", "1") if isinstance(value, str) else as_double(value) != 0
 
 
 def _to_int(value: Any) -> int:
@@ -49,20 +47,12 @@ def _whole_or_double(text: str, low: int, high: int) -> int | float:
         return as_double(text)
 
 
-def _to_float(value: Any) -> Float32:
-    return Float32(as_double(value))
-
-
-def _to_json(value: Any) -> str:
-    return json_from_text(value) if isinstance(value, str) else json_of(value, sort=False)
-
-
 _TARGETS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "INT": _to_int,
     "INTEGER": _to_int,
     "LONG": _to_long,
     "BIGINT": _to_long,
-    "FLOAT": _to_float,
+    "FLOAT": lambda value: Float32(as_double(value)),
     "DOUBLE": as_double,
     "DECIMAL": as_decimal,
     "BIG_DECIMAL": as_decimal,
@@ -70,7 +60,7 @@ _TARGETS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "TIMESTAMP": as_timestamp,
     "STRING": as_text,
     "VARCHAR": as_text,
-    "JSON": _to_json,
+    "JSON": lambda value: json_from_text(value) if isinstance(value, str) else json_of(value, sort=False),
     "BYTES": as_bytes,
     "VARBINARY": as_bytes,
 }

@@ -92,9 +92,11 @@ def propose(root: PathEvidence, rows: int, choices: Choices | None = None) -> Pr
     for leaf in leaves:
         columns.add(leaf)
     main = main_time(columns, choices, nesting.delimiter)
-    proposed_columns = (
-        columns.proposed if columns.nulls else [_without_not_null(column) for column in columns.proposed]
-    )
+    proposed_columns = columns.proposed
+    if not columns.nulls:
+        proposed_columns = [
+            replace(column, spec=replace(column.spec, not_null=False)) for column in proposed_columns
+        ]
     name = table_name(choices.name)
     lints = [*columns.lints]
     if main is None and proposed_columns:
@@ -119,10 +121,6 @@ def _ingestion(columns: Sequence[ProposedColumn], nesting: Nesting) -> dict[str,
             "collectionNotUnnestedToJson": "NON_PRIMITIVE",
         }
     return config
-
-
-def _without_not_null(column: ProposedColumn) -> ProposedColumn:
-    return replace(column, spec=replace(column.spec, not_null=False))
 
 
 def _refuse_unknown(choices: Choices, names: Sequence[str]) -> None:

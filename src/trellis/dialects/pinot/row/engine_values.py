@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.converter import converter
@@ -79,8 +78,4 @@ def _as_it_is(value: Value) -> Any:
     return value
 
 
-def _text(value: Decimal) -> str:
-    return plain_text(value)
-
-
-_SCALARS: Final[Mapping[PinotType, Emitter]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: _text}
+_SCALARS: Final[Mapping[PinotType, Emitter]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: plain_text}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trellis.dialects.pinot.date_time.format import FormatError, parse_format
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value

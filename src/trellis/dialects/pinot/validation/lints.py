@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.format import FormatError, parse_format
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault

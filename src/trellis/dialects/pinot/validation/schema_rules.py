@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.format import (
     DateTimeFormat,
-    FormatError,
     granularity_millis,
     is_sortable,
     parse_format,
 )
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -33,7 +32,7 @@ def instant_faults(field: PlacedField) -> Iterator[Fault]:
     """The faults of the format, the sample and the granularity of a dateTime field."""
     form = None
     try:
-        form = _format(field.spec.format)
+        form = parse_format(field.spec.format or "")
     except FormatError as error:
         key = "format" if field.spec.format is not None else None
         yield field.fault(f"Invalid format: {field.spec.format}: {error}", key)
@@ -41,23 +40,11 @@ def instant_faults(field: PlacedField) -> Iterator[Fault]:
         yield from _pattern_faults(field, form)
         yield from _sample_faults(field, form)
     try:
-        _granularity(field.spec.granularity)
+        granularity_millis(field.spec.granularity or "")
     except FormatError as error:
         key = "granularity" if field.spec.granularity is not None else None
         start = f"Invalid granularity: {field.spec.granularity}"
         yield field.fault(str(error) if str(error).startswith(start) else f"{start}: {error}", key)
-
-
-def _format(text: str | None) -> DateTimeFormat:
-    if text is None:
-        raise FormatError("Must provide format")
-    return parse_format(text)
-
-
-def _granularity(text: str | None) -> int:
-    if text is None:
-        raise FormatError("Must provide granularity")
-    return granularity_millis(text)
 
 
 def _pattern_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:

@@ -61,7 +61,7 @@ class Reader:
         self._zone: tuple[int, Callable[[str], Clock]] | None = None
         for group, field in enumerate(groups, 1):
             if field.letter == "z":
-                self._zone = group, _clock_of_name
+                self._zone = group, lambda name: clock_of(ZONES[name])
             elif field.letter == "Z" and field.width > 2:
                 self._zone = group, _clock_of_id
             elif field.letter == "Z":
@@ -207,10 +207,6 @@ def _rule(field: Field) -> FieldRule:
 
 def _clock_of_id(text: str) -> Clock:
     return clock_of("Asia/Taipei" if text in _MISSING_IDS else resolve(text).id)
-
-
-def _clock_of_name(text: str) -> Clock:
-    return clock_of(ZONES[text])
 
 
 def _convert(field: Field, number_next: bool, year: int) -> Convert:

@@ -9,9 +9,9 @@ import time
 from functools import lru_cache, partial
 from typing import Final
 
-from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError
+from trellis.dialects.pinot.date_time.format import DateTimeFormat
 from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
-from trellis.dialects.pinot.date_time.units import UNITS, of_millis, to_millis, wrap
+from trellis.dialects.pinot.date_time.units import UNITS, FormatError, of_millis, to_millis, wrap
 from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
     LENGTHS,
