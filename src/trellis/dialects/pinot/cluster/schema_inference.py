@@ -25,6 +25,7 @@ from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
 from trellis.evolution.dialect.own_metadata import new_schema
 from trellis.pipelines.inspect import ProgressCallback, survey_files
+from trellis.pipelines.storage import current_storage
 from trellis.schema.model import Schema
 
 
@@ -116,13 +117,14 @@ def _declare(evidence: PathEvidence, files: Sequence[str]) -> None:
 
 
 def _parquet_schemas(files: Sequence[str]) -> Iterator[Any]:
+    storage = current_storage()
     for file in files:
-        with open(file, "rb") as stream:
+        with storage.open_input(file) as stream:
             if stream.read(4) != b"PAR1":
                 return
-        from pyarrow.parquet import read_schema
+            from pyarrow.parquet import read_schema
 
-        yield read_schema(file)
+            yield read_schema(stream)
 
 
 def _declared(arrow_type: str) -> PinotType | None:
@@ -140,10 +142,12 @@ def authored_for(sources: Sequence[str | Path]) -> Schema:
 
 
 def name_for(sources: Sequence[str | Path], files: Sequence[str]) -> str:
-    """The name of the first source, without its endings."""
-    first = Path(str(sources[0]).removeprefix("file://"))
-    named = first if first.exists() else Path(files[0])
-    return named.name.partition(".")[0] if named.is_file() else named.name
+    """The name of the first source, or of the first file of a pattern, without its endings."""
+    source = str(sources[0]).removeprefix("file://")
+    if Path(source).is_dir():
+        return Path(source).name
+    named = files[0] if any(sign in source for sign in "*?[") else source.rstrip("/")
+    return named.rpartition("/")[2].partition(".")[0]
 
 
 def write(proposal: Proposal, folder: str | Path) -> tuple[Path, Path]:
