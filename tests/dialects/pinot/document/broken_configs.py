@@ -209,7 +209,7 @@ BROKEN: Final = {
         indexed(["city"]), "/fieldConfigList/0/name: name is text, not a list"
     ),
     "index that is no object": offline(
-        indexed("point", indexes={"h3": 5}), "/fieldConfigList/0/indexes/h3: this is an object, not 5"
+        indexed("point", indexes={"h3": 5}), "/fieldConfigList/0/indexes/h3: h3 is an object, not 5"
     ),
     "flag in words": offline(
         {"tableIndexConfig/bloomFilterConfigs": {"city": {"loadOnHeap": "yes"}}},
@@ -1043,7 +1043,18 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "tiers and tasks": patched(
         OFFLINE,
         {
-            "tierConfigs": [_TIER],
+            "tierConfigs": [
+                _TIER,
+                {
+                    "name": "hot",
+                    "segmentSelectorType": "fixed",
+                    "segmentList": ["rides_0", "rides_1"],
+                    "storageType": "pinot_server",
+                    "serverTag": "hot_OFFLINE",
+                    "tierBackend": "s3",
+                    "tierBackendProperties": {"region": "eu-west-1"},
+                },
+            ],
             "quota": {"storage": "100G", "maxQueriesPerSecond": "5.5"},
             "task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0/5 2 ? * MON-FRI"}},
             "segmentsConfig/retentionTimeUnit": "days",

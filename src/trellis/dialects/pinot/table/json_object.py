@@ -67,6 +67,12 @@ class TableConfigObject(JsonObject):
         texts = {key: node.text(key) for key in node.document}
         return {key: text for key, text in texts.items() if text is not None}
 
+    def object_map(self, key: str) -> None:
+        """An object of objects: a fault for any other value in it."""
+        node = self.child_object(key)
+        for inner in node.document:
+            node.json_object(inner)
+
     def number(self, key: str) -> float | None:
         """A number, also as text."""
         value = self.raw_value(key)

@@ -16,6 +16,8 @@ CLOSE: Final = 0.85
 
 ValueReader = Callable[[TableConfigObject, str], object]
 """Reads the value of a key; a value of another JSON type becomes a fault."""
+Places = Mapping[str, Mapping[str, ValueReader]]
+"""The keys of objects, by the pattern of their place; the key `*` stands for all others."""
 
 TEXT: Final = TableConfigObject.text
 FLAG: Final = TableConfigObject.flag
@@ -25,6 +27,7 @@ OBJECT: Final = TableConfigObject.json_object
 TEXTS: Final = TableConfigObject.text_list
 LIST: Final = TableConfigObject.items
 MAP: Final = TableConfigObject.mapping
+OBJECTS: Final = TableConfigObject.object_map
 ANY: Final = TableConfigObject.raw_value
 
 
@@ -132,7 +135,7 @@ CONFORMING: Final[Mapping[str, ValueReader]] = {
 }
 
 
-_PLACES: Final = {
+KNOWN_PLACES: Final[Places] = {
     "": TOP,
     "/segmentsConfig": SEGMENTS,
     "/tableIndexConfig": INDEXING,
@@ -144,6 +147,50 @@ _PLACES: Final = {
 }
 
 
+_STREAMS: Final = "/ingestionConfig/streamIngestionConfig"
+_PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig"
+INNER_PLACES: Final[Places] = {
+    "": _of(OBJECTS, "instanceAssignmentConfigMap"),
+    "/instanceAssignmentConfigMap/*": _of(
+        OBJECT, "tagPoolConfig constraintConfig replicaGroupPartitionConfig"
+    ),
+    "/fieldConfigList/*": {
+        **_of(TEXT, "name"),
+        **_of(TEXTS, "indexTypes"),
+        **_of(OBJECT, "timestampConfig"),
+        **_of(MAP, "properties"),
+        **_of(OBJECTS, "indexes"),
+    },
+    "/fieldConfigList/*/properties": _of(INTEGER, "vectorDimension"),
+    "/fieldConfigList/*/timestampConfig": _of(TEXTS, "granularities"),
+    "/upsertConfig": {
+        **_of(TEXTS, "comparisonColumns"),
+        **_of(OBJECT, "partialUpsertStrategies"),
+        **_of(FLAG, "dropOutOfOrderRecord"),
+    },
+    "/dedupConfig": _of(FLAG, "dedupEnabled"),
+    "/ingestionConfig/batchIngestionConfig": _of(LIST, "batchConfigMaps"),
+    _STREAMS: _of(LIST, "streamConfigMaps"),
+    f"{_STREAMS}/streamConfigMaps/*": _of(TEXT, "*"),
+    "/tableIndexConfig": _of(OBJECTS, "bloomFilterConfigs jsonIndexConfigs"),
+    "/tableIndexConfig/bloomFilterConfigs/*": _of(FLAG, "loadOnHeap"),
+    "/tableIndexConfig/jsonIndexConfigs/*": _of(INTEGER, "maxLevels"),
+    "/tableIndexConfig/multiColumnTextIndexConfig": _of(TEXTS, "columns"),
+    _PARTITIONS: _of(OBJECTS, "columnPartitionMap"),
+    f"{_PARTITIONS}/columnPartitionMap/*": _of(TEXT, "functionName"),
+    "/tableIndexConfig/starTreeIndexConfigs/*": {
+        **_of(TEXTS, "dimensionsSplitOrder functionColumnPairs"),
+        **_of(LIST, "aggregationConfigs"),
+    },
+    "/tierConfigs/*": {
+        **_of(TEXT, "name segmentSelectorType segmentAge storageType serverTag"),
+        **_of(TEXTS, "segmentList"),
+    },
+    "/task": _of(OBJECTS, "taskTypeConfigsMap"),
+}
+"""Keys that only a cluster reads."""
+
+
 def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
     """The unknown keys of a table config that are close to a known one.
 
@@ -152,7 +199,7 @@ def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
     ["/tableNmae is ignored: did you mean 'tableName'?",
      "/ingestionConfig/continueOnErorr is ignored: did you mean 'continueOnError'?"]
     """
-    for place, document, keys in _objects(table):
+    for place, document, keys in _objects(table, KNOWN_PLACES):
         known = frozenset(keys)
         for key, value in document.items():
             close = None if key in keys else nearest_key(key, known, CLOSE)
@@ -160,17 +207,20 @@ def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
                 yield Unknown(place + pointer(key), value, close)
 
 
-def check_value_kinds(table: Mapping[str, Any], report: ReadReport) -> None:
+def check_value_kinds(table: Mapping[str, Any], report: ReadReport, places: Places = KNOWN_PLACES) -> None:
     """Adds a fault for each known key whose JSON value has another type than Pinot reads."""
-    for place, document, keys in _objects(table):
+    for place, document, keys in _objects(table, places):
         node = TableConfigObject(document, place, report)
         for key in document:
-            if key in keys:
-                keys[key](node, key)
+            reader = keys.get(key) or keys.get("*")
+            if reader is not None:
+                reader(node, key)
 
 
-def _objects(table: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, ValueReader]]]:
-    for pattern, keys in _PLACES.items():
+def _objects(
+    table: Mapping[str, Any], places: Places
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, ValueReader]]]:
+    for pattern, keys in places.items():
         for place, document in values_at(table, pattern):
             if isinstance(document, Mapping):
                 yield place, document, keys

@@ -23,7 +23,9 @@ Form = tuple[Callable[[Any], bool], str]
 
 
 def _is_resolution(value: Any) -> bool:
-    return isinstance(value, int | list) and not isinstance(value, bool)
+    if isinstance(value, list):
+        return all(map(is_integer, value))
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 _INTEGER: Final[Form] = (is_integer, "a whole number")
