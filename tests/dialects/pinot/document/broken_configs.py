@@ -1036,6 +1036,100 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             }
         },
     ),
+    "indexes of fields": patched(
+        OFFLINE,
+        {
+            "fieldConfigList": [
+                {
+                    "name": "city",
+                    "encodingType": "DICTIONARY",
+                    "indexes": {
+                        "inverted": {},
+                        "bloom": {"fpp": 0.01, "maxSizeInBytes": 1000000},
+                        "text": {"luceneUseCompoundFile": True, "stopWordsInclude": ["the"]},
+                    },
+                },
+                {"name": "extra", "indexes": {"json": {"maxLevels": 2, "includePaths": ["$.a"]}}},
+                {"name": "seats", "encodingType": "DICTIONARY", "indexes": {"range": {"version": 2}}},
+                {
+                    "name": "fare",
+                    "encodingType": "RAW",
+                    "indexes": {"forward": {"compressionCodec": "LZ4", "rawIndexWriterVersion": 4}},
+                },
+            ],
+        },
+    ),
+    "star-tree with aggregations": patched(
+        OFFLINE,
+        {
+            _TREES: [
+                {
+                    "dimensionsSplitOrder": ["city", "seats"],
+                    "skipStarNodeCreationForDimensions": ["seats"],
+                    "aggregationConfigs": [
+                        {"columnName": "fare", "aggregationFunction": "SUM", "compressionCodec": "LZ4"},
+                        {"columnName": "*", "aggregationFunction": "COUNT"},
+                    ],
+                    "maxLeafRecords": 1000,
+                }
+            ]
+        },
+    ),
+    "keys that expire": patched(
+        UPSERT,
+        {
+            "upsertConfig/comparisonColumns": ["seats"],
+            "upsertConfig/deleteRecordColumn": "paid",
+            "upsertConfig/metadataTTL": 86400,
+            "upsertConfig/deletedKeysTTL": 86400,
+            "upsertConfig/snapshot": "ENABLE",
+            "upsertConfig/hashFunction": "MURMUR3",
+        },
+    ),
+    "dedup that expires": patched(
+        DEDUP, {"dedupConfig/metadataTTL": 3600000, "dedupConfig/dedupTimeColumn": "at"}
+    ),
+    "strategies": patched(
+        PARTIAL,
+        {
+            "upsertConfig/partialUpsertStrategies": {"tags": "UNION", "seats": "MAX", "city": "OVERWRITE"},
+            "upsertConfig/defaultPartialUpsertStrategy": "IGNORE",
+        },
+    ),
+    "kinesis": patched(
+        REALTIME,
+        {
+            _MAPS: [
+                {
+                    "streamType": "kinesis",
+                    "stream.kinesis.topic.name": "rides",
+                    "region": "eu-west-1",
+                    "stream.kinesis.decoder.class.name": STREAM["stream.kafka.decoder.class.name"],
+                    "realtime.segment.flush.threshold.rows": 500000,
+                    "realtime.segment.flush.threshold.time": "3600000",
+                }
+            ],
+            "segmentsConfig/completionConfig": {"completionMode": "DOWNLOAD"},
+            "segmentsConfig/peerSegmentDownloadScheme": "http",
+            "segmentsConfig/replication": "2",
+            "instanceAssignmentConfigMap/CONSUMING": _ASSIGNMENT,
+        },
+    ),
+    "files by the day": patched(
+        OFFLINE,
+        {
+            "ingestionConfig/batchIngestionConfig": {
+                "segmentIngestionType": "append",
+                "segmentIngestionFrequency": "DAILY",
+                "batchConfigMaps": [{"inputDirURI": "s3://lake/rides", "inputFormat": "parquet"}],
+            },
+            "ingestionConfig/complexTypeConfig": {"prefixesToRename": {"payload.": ""}},
+            "routing": {"segmentPrunerTypes": ["time", "partition"]},
+            "query": {"timeoutMs": 5000},
+            "segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS",
+            "segmentsConfig/untrackedSegmentsRetentionTimeValue": "3",
+        },
+    ),
     "dimension table": patched(
         OFFLINE,
         {"isDimTable": True, "ingestionConfig/batchIngestionConfig/segmentIngestionType": "REFRESH"},
