@@ -14,7 +14,6 @@ from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossRepor
 from trellis.dialects.pinot.conversion.steps import Steps, steps_of
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.grammar.tree import canonical
-from trellis.dialects.pinot.value.epochs import millis_of as millis_of_datetime
 from trellis.dialects.pinot.value.numbers import wrapped
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64, kind_of
 
@@ -95,13 +94,6 @@ def _single(value: Any) -> Any:
             raise FunctionError(f"one value is expected, not {kind}")
         value = value[0]
     return value
-
-
-def millis_of(moment: date) -> int:
-    """A date or a time in milliseconds since 1970-01-01 UTC; without a zone it is UTC."""
-    if not isinstance(moment, datetime):
-        moment = datetime(moment.year, moment.month, moment.day)
-    return millis_of_datetime(moment)
 
 
 def timestamp_of(millis: int) -> datetime:

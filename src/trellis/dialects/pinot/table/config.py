@@ -112,14 +112,19 @@ def table_config(document: Mapping[str, Any] | None, where: str = "table config"
     """Read a table config. Raises SchemaError with every fault and its place."""
     if document is None:
         return TableConfig()
-    if is_schema(document):
-        raise SchemaError(
-            f"{where}: this is a schema, not a table config: pass the document that has tableName"
-        )
+    refuse_schema(document, where)
     result = examine(document)
     if result.faults:
         raise SchemaFaults(where, result.faults)
     return result.config
+
+
+def refuse_schema(document: Any, where: str) -> None:
+    """Raises SchemaError for a schema in place of a table config."""
+    if is_schema(document):
+        raise SchemaError(
+            f"{where}: this is a schema, not a table config: pass the document that has tableName"
+        )
 
 
 def examine(document: Any) -> TableConfigResult:
