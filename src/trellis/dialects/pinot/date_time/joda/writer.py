@@ -45,7 +45,7 @@ class DisplayedTime:
 
 Write = Callable[[DisplayedTime], str]
 
-_NUMBERS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = MappingProxyType(
+NUMBERS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = MappingProxyType(
     {
         "C": lambda displayed: abs(displayed.year) // 100,
         "y": lambda displayed: displayed.year,
@@ -95,10 +95,10 @@ def _writer(part: Part) -> Write:
     if letter == "S":
         return partial(_fraction, width)
     if letter in "xyY" and width == 2:
-        year_of = _NUMBERS["x" if letter == "x" else "y"]
+        year_of = NUMBERS["x" if letter == "x" else "y"]
         return lambda displayed: f"{abs(year_of(displayed)) % 100:02}"
     if part.numeric:
-        return partial(_number, _NUMBERS[letter], width)
+        return partial(_number, NUMBERS[letter], width)
     return _text(letter, width)
 
 

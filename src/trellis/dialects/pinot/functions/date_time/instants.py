@@ -14,8 +14,7 @@ from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
 from trellis.dialects.pinot.date_time.units import UNITS, FormatError, of_millis, to_millis, wrap
 from trellis.dialects.pinot.functions.date_time.calendar import (
     FIELDS,
-    LENGTHS,
-    MONTHS,
+    STARTS,
     field_of,
     start_of,
     zone_of,
@@ -75,7 +74,6 @@ def _round(value: int, size: int) -> int:
 
 
 _EXTRACTED: Final = tuple(field for field in FIELDS if field not in ("YEAROFWEEK", "MILLISECOND"))
-_UNITS: Final = (*LENGTHS, *MONTHS)
 
 
 def now_millis() -> int:
@@ -127,7 +125,7 @@ def _date_trunc(
 
     The time is a count of `counted_in`, the result one of `result_in`, or else of the same unit.
     """
-    known_unit = _known(unit.upper(), _UNITS, "unit")
+    known_unit = _known(unit.upper(), tuple(STARTS), "unit")
     millis = to_millis(count, _known(counted_in.upper(), UNITS, "unit"))
     start = start_of(known_unit, millis, zone_of(zone))
     return of_millis(start, _known((result_in or counted_in).upper(), UNITS, "unit"))
