@@ -118,12 +118,6 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
             "not in new): "
             "[n]" + NEW_TABLE,
         ),
-        (
-            "post override incompatible",
-            "incompatible with the schema rides of the cluster: Incompatible field specifications: [s (old: "
-            "DIMENSION "
-            "STRING, new: DIMENSION INT)]" + NEW_TABLE,
-        ),
         ("put invalid", "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d"),
         ("post unknown type", None),
         ("put unknown", "Failed to find schema nobody (404); check the name, and that it exists"),

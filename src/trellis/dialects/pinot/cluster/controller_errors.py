@@ -12,17 +12,11 @@ from trellis.errors import DestinationError
 LONGEST: Final = 600
 _SOURCE: Final = re.compile(r"\s*at \[Source: .*", re.DOTALL)
 _ECHO: Final = re.compile(r"Invalid (schema|table) config json string: .*?\. Reason: ", re.DOTALL)
-_ADVICE: Final = re.compile(r"\s*Suggestions to fix:.*", re.DOTALL)
 _INCOMPATIBLE: Final = (
     re.compile(r"Backward incompatible schema (?P<name>\S+?)\. Only allow adding new columns"),
     re.compile(r"Backward incompatible schema (?P<name>\S+?)\. Reason: (?P<reason>.*)", re.DOTALL),
-    re.compile(
-        r"New schema: (?P<name>\S+) is not backward-compatible with the existing schema\."
-        r"(?:\s*Incompatibility Details:\s*(?P<reason>.*))?",
-        re.DOTALL,
-    ),
 )
-"""The wordings of 1.5, of 1.6, and that of a POST with override=true."""
+"""The wordings of 1.5 and of 1.6."""
 _NEW_TABLE: Final = "`trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it anyway"
 
 
@@ -59,7 +53,7 @@ def reason_of(answer: Answer) -> str | None:
     except ValueError:
         return None
     message = document.get("error") if isinstance(document, dict) else None
-    words = " ".join(_ADVICE.sub("", _SOURCE.sub("", _ECHO.sub("", str(message or "")))).split())
+    words = " ".join(_SOURCE.sub("", _ECHO.sub("", str(message or ""))).split())
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
 
 
@@ -76,7 +70,7 @@ def _sentence(answer: Answer, reason: str | None) -> str:
     if reason is None:
         return _not_json(answer)
     if match := next((match for pattern in _INCOMPATIBLE if (match := pattern.fullmatch(reason))), None):
-        why = (match.groupdict().get("reason") or "it may only add columns").removeprefix("- ")
+        why = match.groupdict().get("reason") or "it may only add columns"
         return f"incompatible with the schema {match['name']} of the cluster: {why.strip()}; {_NEW_TABLE}"
     sentence = reason or "no reason given"
     return f"{sentence} ({status}){_TO_DO.get(status, '')}" if status != 400 else sentence
