@@ -168,8 +168,7 @@ def deliver_dataset(
     dataset: Dataset = None,
     name: Name = None,
     format: Annotated[
-        str,
-        option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default) or json."),
+        str, option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default) or json.")
     ] = "parquet",
     rows: Annotated[
         int | None,

@@ -77,8 +77,7 @@ def millis_of_text(text: str, reporter: LossReporter) -> int:
     except ValueError:
         raise conversion_error(text, PinotType.TIMESTAMP) from None
     reporter.report(
-        LossKind.ROLLED_OVER,
-        f"STRING {abbreviated(text)} is not a valid time and would roll over to another",
+        LossKind.ROLLED_OVER, f"STRING {abbreviated(text)} is not a valid time and would roll over to another"
     )
     return millis
 

@@ -23,15 +23,7 @@ from trellis.dialects.pinot.grammar.tree import Call, Expression, Literal, canon
 from trellis.errors import nearest
 
 FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(
-    CASTS,
-    CODECS,
-    COMPARISONS,
-    JSON_DOCUMENTS,
-    NUMBERS,
-    PATTERNS,
-    POINTS,
-    TEXTS,
-    TIMES,
+    CASTS, CODECS, COMPARISONS, JSON_DOCUMENTS, NUMBERS, PATTERNS, POINTS, TEXTS, TIMES
 )
 """By canonical name. `and` and `or` are not here: they need not evaluate all their arguments."""
 

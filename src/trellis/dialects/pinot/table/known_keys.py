@@ -61,15 +61,9 @@ SEGMENTS: Final[Mapping[str, ValueReader]] = {
     **_of(ANY, "allowNullTimeValue schemaName"),
 }
 INDEXING: Final[Mapping[str, ValueReader]] = {
-    **_of(
-        OBJECT,
-        "bloomFilterConfigs jsonIndexConfigs multiColumnTextIndexConfig segmentPartitionConfig",
-    ),
+    **_of(OBJECT, "bloomFilterConfigs jsonIndexConfigs multiColumnTextIndexConfig segmentPartitionConfig"),
     **_of(LIST, "starTreeIndexConfigs"),
-    **_of(
-        TEXT,
-        "columnMinMaxValueGeneratorMode loadMode segmentFormatVersion segmentNameGeneratorType",
-    ),
+    **_of(TEXT, "columnMinMaxValueGeneratorMode loadMode segmentFormatVersion segmentNameGeneratorType"),
     **_of(
         TEXTS,
         "bloomFilterColumns invertedIndexColumns jsonIndexColumns noDictionaryColumns "
@@ -94,10 +88,7 @@ INGESTION: Final[Mapping[str, ValueReader]] = {
         "schemaConformingTransformerV2Config streamIngestionConfig",
     ),
     **_of(LIST, "aggregationConfigs enrichmentConfigs transformConfigs"),
-    **_of(
-        FLAG,
-        "continueOnError retryOnSegmentBuildPrecheckFailure rowTimeValueCheck segmentTimeValueCheck",
-    ),
+    **_of(FLAG, "continueOnError retryOnSegmentBuildPrecheckFailure rowTimeValueCheck segmentTimeValueCheck"),
     **_of(ANY, "sourceFieldConfigs"),
 }
 COMPLEX: Final[Mapping[str, ValueReader]] = {
@@ -127,10 +118,7 @@ CONFORMING: Final[Mapping[str, ValueReader]] = {
         "enableIndexableExtras enableUnindexableExtras optimizeCaseInsensitiveSearch "
         "reverseTextIndexKeyValueOrder useAnonymousDotInFieldNames",
     ),
-    **_of(
-        INTEGER,
-        "mergedTextIndexBinaryDocumentDetectionMinLength mergedTextIndexDocumentMaxLength",
-    ),
+    **_of(INTEGER, "mergedTextIndexBinaryDocumentDetectionMinLength mergedTextIndexDocumentMaxLength"),
     **_of(ANY, "mergedTextIndexSuffixToExclude"),
 }
 

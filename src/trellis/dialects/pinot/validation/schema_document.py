@@ -21,14 +21,7 @@ from trellis.dialects.pinot.validation.table_rules import table_faults
 _ORDER: Final = {
     key: position
     for position, key in enumerate(
-        (
-            "",
-            "schemaName",
-            *LISTS,
-            "timeFieldSpec",
-            "primaryKeyColumns",
-            "enableColumnBasedNullHandling",
-        )
+        ("", "schemaName", *LISTS, "timeFieldSpec", "primaryKeyColumns", "enableColumnBasedNullHandling")
     )
 }
 _NEED_ALL_COLUMNS: Final = re.compile(

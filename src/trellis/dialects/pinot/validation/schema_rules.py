@@ -121,9 +121,7 @@ _NOT_BLANK_IN_JAVA: Final = frozenset("\x85\xa0\u2007\u202f")
 
 
 def faults_of(
-    schema: PinotSchema,
-    profile: Profile = BASE,
-    table_config: Mapping[str, Any] | None = None,
+    schema: PinotSchema, profile: Profile = BASE, table_config: Mapping[str, Any] | None = None
 ) -> tuple[Fault, ...]:
     """Every reason for the controller to refuse the schema, or the schema with the table config.
 

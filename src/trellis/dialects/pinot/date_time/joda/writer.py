@@ -18,14 +18,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     weekday_of,
     weekyear_of,
 )
-from trellis.dialects.pinot.date_time.joda.pattern import (
-    ERAS,
-    HALVES,
-    MONTHS,
-    WEEKDAYS,
-    Part,
-    parse_pattern,
-)
+from trellis.dialects.pinot.date_time.joda.pattern import ERAS, HALVES, MONTHS, WEEKDAYS, Part, parse_pattern
 from trellis.dialects.pinot.date_time.time_zones import clock_of
 from trellis.dialects.pinot.date_time.units import FormatError
 

@@ -12,13 +12,7 @@ from typing import Final
 from trellis.dialects.pinot.date_time.format import DateTimeFormat
 from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
 from trellis.dialects.pinot.date_time.units import UNITS, FormatError, of_millis, to_millis, wrap
-from trellis.dialects.pinot.functions.date_time.calendar import (
-    FIELDS,
-    STARTS,
-    field_of,
-    start_of,
-    zone_of,
-)
+from trellis.dialects.pinot.functions.date_time.calendar import FIELDS, STARTS, field_of, start_of, zone_of
 from trellis.dialects.pinot.functions.registry import (
     FunctionError,
     Theme,

@@ -158,9 +158,4 @@ def _topic(stream: Properties) -> Any:
     return stream.get(f"stream.{stream.get('streamType')}.topic.name")
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    stream_exists,
-    single_streams,
-    several_streams,
-    pauseless_replicas,
-)
+RULES: Final[tuple[Rule, ...]] = (stream_exists, single_streams, several_streams, pauseless_replicas)
