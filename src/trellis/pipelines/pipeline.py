@@ -27,8 +27,8 @@ from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.datasets.dataset import Dataset, StoredTable
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
-from trellis.pipelines.loading.attempt import LoadContext, LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
+from trellis.pipelines.loading.job import LoadContext, LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner

@@ -16,7 +16,8 @@ from trellis.engine.staging.inflight import PENDING, LoadNote
 from trellis.errors import DestinationError, TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.pipelines.history import LoadOutcome
-from trellis.pipelines.loading.attempt import LoadAttempt, LoadContext, LoadJob
+from trellis.pipelines.loading.attempt import LoadAttempt
+from trellis.pipelines.loading.job import LoadContext, LoadJob
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from trellis.destinations.base import CatalogTable
 from trellis.engine.storage.storage import Storage
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
-from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.options import LoadSettings
 from trellis.pipelines.report import Report
 from trellis.pipelines.streaming.report import BatchReport
