@@ -17,6 +17,7 @@ import typer
 from trellis import __version__
 from trellis.cli import arguments
 from trellis.cli.commands.discards import discards, rejects
+from trellis.cli.commands.files import show_files
 from trellis.cli.commands.generate import generate_records
 from trellis.cli.commands.inspect import inspect_records
 from trellis.cli.commands.load import load_records, plan_load
@@ -49,6 +50,7 @@ app.add_typer(schemas, name="schema")
 app.add_typer(discards, name="discards")
 app.add_typer(rejects, name="rejects")
 app.command("loads")(list_loads)
+app.command("files")(show_files)
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)

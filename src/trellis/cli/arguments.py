@@ -170,6 +170,22 @@ ConfigFile = Annotated[
     str | None,
     option("--config", metavar="FILE", panel=HOW, help="Settings, default ./trellis.yaml if it is there."),
 ]
+NewOnly = Annotated[
+    bool,
+    option(
+        "--new-only",
+        panel=HOW,
+        help="Load only files that no load with this option brought into the table yet.",
+    ),
+]
+ReloadChanged = Annotated[
+    bool,
+    option(
+        "--reload-changed",
+        panel=HOW,
+        help="With --new-only: load files again that changed since they were loaded.",
+    ),
+]
 MaxRejected = Annotated[
     str | None,
     option(

@@ -34,6 +34,7 @@ __all__ = [
     "Commit",
     "CommitConflict",
     "Destination",
+    "FileLogState",
     "FillValues",
     "History",
     "IdentityRules",
@@ -107,6 +108,14 @@ class RunState:
 
 
 @dataclass(frozen=True)
+class FileLogState:
+    """How many loads had brought new files into a table when a load chose its own."""
+
+    table: str
+    sequence: int
+
+
+@dataclass(frozen=True)
 class Commit:
     """One load: all tables in one commit with its records.
 
@@ -137,6 +146,7 @@ class Commit:
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
     base_state: RunState | None = None
+    base_files: FileLogState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     @property
@@ -163,7 +173,7 @@ class CatalogTable:
 
 
 class StateConflict(TrellisError):
-    """Another run of the pipeline moved its state since this one was extracted."""
+    """Another load moved the state, or loaded files, that this load began from."""
 
     exit_code = 3
 

@@ -19,6 +19,7 @@ from trellis.engine.staging.dead_letters import DISCARDS, REJECTS
 from trellis.engine.staging.stage import Stage, by_table
 from trellis.errors import TrellisError
 from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
+from trellis.pipelines.loading.new_files import committed_loads
 from trellis.pipelines.loading.runner import ATTEMPTS
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Schema, Table
@@ -88,7 +89,7 @@ def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
             groups[dialect_table.name, table, column, reason].append((int(count), str(example or "")))
     if DISCARDS.name in known:
         by_load = ("load_id", "table_name", "column_name", "reason")
-        loads = _loads(pipeline)
+        loads = committed_loads(pipeline)
         for load_id, table, column, reason, count, example in destination.count_by(
             pipeline.dataset, DISCARDS.name, by_load, "value"
         ):
@@ -136,7 +137,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
 def _replay_rows(pipeline: Pipeline, only: str | None) -> Replay:
     """Load the discarded rows of each load and table under a load id that tells that they are loaded."""
     destination, dataset = pipeline.destination, pipeline.dataset
-    loads, tables = _loads(pipeline), pipeline.schema.tables
+    loads, tables = committed_loads(pipeline), pipeline.schema.tables
     records: dict[tuple[str, str], dict[tuple[str, int], str]] = defaultdict(dict)
     known = destination.catalog(dataset)
     for discard in destination.query(dataset, DISCARDS.name) if DISCARDS.name in known else ():
@@ -158,16 +159,6 @@ def _replay_rows(pipeline: Pipeline, only: str | None) -> Replay:
 def _replay_id(load_id: str, table: str) -> str:
     """The id of the load that replays the rows of a table that another load discarded."""
     return f"replay-{load_id}-{table}"
-
-
-def _loads(pipeline: Pipeline) -> set[str]:
-    """The ids of the loads of a dataset."""
-    metadata = get_dialect(pipeline.dialect).metadata.tables()
-    if metadata.loads not in pipeline.destination.catalog(pipeline.dataset):
-        return set()
-    return {
-        str(row[metadata.load_id]) for row in pipeline.destination.query(pipeline.dataset, metadata.loads)
-    }
 
 
 class _Replaying:

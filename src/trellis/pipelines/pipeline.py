@@ -19,6 +19,7 @@ from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
 from trellis.engine.staging.column_defaults import fill_values
+from trellis.engine.staging.loaded_files import FileClaim
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError, UsageError
@@ -28,7 +29,8 @@ from trellis.pipelines.datasets.dataset import Dataset, StoredTable
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
 from trellis.pipelines.loading.checks import refuse_edited
-from trellis.pipelines.loading.job import LoadContext, LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.job import LoadContext, LoadInput, LoadJob, ProgressCallback, ignore_progress
+from trellis.pipelines.loading.new_files import LoadedFile, load_new_files, loaded_files
 from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
@@ -55,10 +57,6 @@ if TYPE_CHECKING:
     from trellis.pipelines.streaming.options import StreamOptions
     from trellis.pipelines.streaming.stream import OnBatch, Stream
     from trellis.sources.hints.hints import ResourceHints
-
-
-def _silent(_: str, __: int, ___: int | None) -> None:
-    return None
 
 
 @dataclass
@@ -88,7 +86,7 @@ class Pipeline:
     import_schema: str | None = None
     export_schema: str | None = None
     staging: str | None = None
-    tell: ProgressCallback = _silent
+    tell: ProgressCallback = ignore_progress
 
     def __post_init__(self) -> None:
         engine_of(self.engine, self.master, self.remote)
@@ -189,7 +187,7 @@ class Pipeline:
         as it was.
         """
         settings = LoadSettings.of(table, options)
-        return self._record(lambda outcome: self._load(source, settings, dry_run=False, outcome=outcome))
+        return self._record(lambda outcome: self._load(source, settings, False, outcome))
 
     def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
@@ -257,6 +255,10 @@ class Pipeline:
     def loads(self) -> list[LoadOutcome]:
         """What became of the loads into the dataset, of those that failed too; the oldest first."""
         return self._history.outcomes()
+
+    def loaded_files(self) -> list[LoadedFile]:
+        """The files that loads with `new_only` brought into the dataset, the oldest first."""
+        return loaded_files(self.destination, self.dataset)
 
     def _record(self, load: Callable[[LoadOutcome], Report]) -> Report:
         return self._history.record(begin_outcome(self.name, self.dialect), load)
@@ -346,17 +348,9 @@ class Pipeline:
         records = dialect.metadata.rows(after, load_id, now, fresh=fresh, state=state)
         try:
             commit = Commit(
-                load_id,
-                self.dataset,
-                after,
-                base,
-                (),
-                {},
-                records,
-                {},
-                dialect.metadata.tables(),
+                load_id, self.dataset, after, base, (), {}, records, {}, dialect.metadata.tables(),
                 filled=fill_values(after, dialect.writes.backfill(after, now)),
-            )
+            )  # fmt: skip
             self.destination.commit(commit)
         except CommitConflict:
             raise TrellisError(
@@ -367,17 +361,19 @@ class Pipeline:
     def _load(
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
     ) -> Report:
-        records = self._records(source, self._runner(), options.payload, options.reading)
-        job = self.load_job(source, records, options, dry_run)
-        (feed,) = job.feeds
-        fingerprint = (
-            None
-            if dry_run or options.load_id
-            else records.fingerprint(
-                self.name, self.dialect, self.dataset, feed.request.table, options.mode or ""
-            )
-        )
-        return self.load_runner().run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
+        def load(source: Any, options: LoadSettings, claim: FileClaim | None = None) -> Report:
+            records = self._records(source, self._runner(), options.payload, options.reading)
+            job = replace(self.load_job(source, records, options, dry_run), claim=claim)
+            (feed,) = job.feeds
+            fingerprint = None
+            if not (dry_run or options.load_id or claim):  # a claim is remembered by the destination
+                parts = (self.name, self.dialect, self.dataset, feed.request.table, options.mode or "")
+                fingerprint = records.fingerprint(*parts)
+            return self.load_runner().run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
+
+        if options.new_only:
+            return load_new_files(self, source, options, load)
+        return load(source, options)
 
     def load_job(
         self, source: Any, records: Records, options: LoadSettings, dry_run: bool = False
@@ -472,7 +468,7 @@ def pipeline(
     import_schema: str | None = None,
     export_schema: str | None = None,
     staging: str | None = None,
-    tell: ProgressCallback = _silent,
+    tell: ProgressCallback = ignore_progress,
 ) -> Pipeline:
     """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`.
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 
-from trellis.destinations.base import CatalogTable, Commit
+from trellis.destinations.base import CatalogTable, Commit, FileLogState
 from trellis.dialects import get_dialect
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
@@ -19,6 +19,7 @@ from trellis.engine.positions import place_of, renumber_positions
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues, fill_values
 from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS, REJECTS
 from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.staging.loaded_files import LOADED_FILES
 from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
 from trellis.engine.task import Outcome, Waiting
@@ -97,6 +98,8 @@ class LoadAttempt:
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
             files = self._fetch(files)
+            if self.job.claim:
+                files += self.job.claim.stage(self.staging.home, self.load_id, self.now)
         never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
         if never_populated:
             names = [table.name for name in never_populated for table in state.schema.chain(name)]
@@ -377,6 +380,11 @@ class LoadAttempt:
         mode = feeds[0].request.mode if feeds else None
         loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
+        claim, extra_tables, base_files = self.job.claim, [*DEAD_LETTER_TABLES.values()], None
+        if claim:
+            _refuse_replacing(loads)
+            extra_tables.append(LOADED_FILES)
+            base_files = None if claim.is_repeated else FileLogState(claim.table, claim.sequence - 1)
         return Commit(
             self.load_id,
             self.dataset,
@@ -387,7 +395,7 @@ class LoadAttempt:
             dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
             {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
             dialect.metadata.tables(),
-            tuple(DEAD_LETTER_TABLES.values()),
+            tuple(extra_tables),
             keyed=tuple(load for load in loads if isinstance(load, KeyedWrite)),
             links=dialect.writes.identity_rules(after),
             catalog=catalog,
@@ -396,6 +404,7 @@ class LoadAttempt:
             native=dialect.writes.native_types(after, self.destination.abilities.family),
             reset=self.job.reset,
             base_state=self.job.base_state,
+            base_files=base_files,
             now=self.now,
         )
 
@@ -404,6 +413,15 @@ class LoadAttempt:
         if is_remote(self.staging.rows):
             return in_threads
         return self.job.feeds[0].records.parallel if self.job.feeds else one_by_one
+
+
+def _refuse_replacing(loads: Sequence[TableTreeWrite | KeyedWrite]) -> None:
+    for load in loads:
+        if isinstance(load, TableTreeWrite) and load.mode == "replace":
+            raise UsageError(
+                f"table {load.root}: the mode replace would delete the rows of the files that were loaded "
+                "before; load new files with the mode append or merge"
+            )
 
 
 class _Clock:

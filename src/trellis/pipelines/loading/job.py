@@ -9,12 +9,17 @@ from typing import Any, Protocol
 from trellis.destinations.base import CatalogTable, LoadTarget, Reset, RunState
 from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.records.files import Records
+from trellis.engine.staging.loaded_files import FileClaim
 from trellis.engine.storage.storage import Storage
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit
 from trellis.schema.model import Schema
 
 ProgressCallback = Callable[[str, int, int | None], object]
+
+
+def ignore_progress(_: str, __: int, ___: int | None) -> None:
+    return None
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class LoadJob:
     `resolve` completes a schema with the documents that records refer to by these names.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
     rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
-    out.
+    out. `claim` are the files to remember as loaded.
     """
 
     feeds: tuple[LoadInput, ...]
@@ -55,6 +60,7 @@ class LoadJob:
     reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
     only_tables: tuple[str, ...] = ()
     quarantines: bool = False
+    claim: FileClaim | None = None
 
 
 class LoadContext(Protocol):
