@@ -281,6 +281,7 @@ STORIES = (
     Story("docs/rudderstack.md", "trellis load one.jsonl", {"one.jsonl": SIGNED_UP}, width=None),
     Story("docs/rudderstack.md", "cat cart-1.jsonl", width=None),
     Story("docs/rudderstack.md", "trellis names", width=120),
+    Story("docs/site.md", "trellis load events-1.jsonl"),
     Story("docs/snowplow.md", "trellis registry lint"),
     Story("docs/streams.md", "cat raw/monday.jsonl", width=None, engine="spark"),
     Story("docs/ytsaurus.md", "cat visits.jsonl", {"wrong.jsonl": VISITS}),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trellis.pipelines.pipeline import pipeline as pipeline
     from trellis.pipelines.read import read as read
     from trellis.pipelines.report import Report as Report
+    from trellis.site.pages import write_docs as write_docs
     from trellis.sources import Resource as Resource
     from trellis.sources import Source as Source
     from trellis.sources import current as current
@@ -35,6 +36,7 @@ _HOMES = {
     "list_discards": "trellis.pipelines.discards",
     "list_rejects": "trellis.pipelines.discards",
     "replay_discards": "trellis.pipelines.discards",
+    "write_docs": "trellis.site.pages",
     **dict.fromkeys(
         (
             *("Resource", "Source", "current", "files", "incremental", "mark"),

@@ -17,6 +17,7 @@ import typer
 from trellis import __version__
 from trellis.cli import arguments
 from trellis.cli.commands.discards import discards, rejects
+from trellis.cli.commands.docs import write_pages
 from trellis.cli.commands.files import show_files
 from trellis.cli.commands.generate import generate_records
 from trellis.cli.commands.inspect import inspect_records
@@ -51,6 +52,7 @@ app.add_typer(discards, name="discards")
 app.add_typer(rejects, name="rejects")
 app.command("loads")(list_loads)
 app.command("files")(show_files)
+app.command("docs")(write_pages)
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)
