@@ -272,6 +272,11 @@ STORIES = (
         width=120,
     ),
     Story("docs/contracts.md", "cat monday.jsonl"),
+    Story(
+        "docs/editor.md",
+        "trellis config schema",
+        {"trellis.yaml": "profiles: {test: {to: 'duckdb:test.duckdb'}}\n"},
+    ),
     Story("docs/loading.md", "cat orders/monday.jsonl"),
     Story("docs/loading.md", "cat prices.jsonl"),
     Story("docs/pinot.md", "trellis pinot infer", RIDES, width=115),

@@ -34,7 +34,7 @@ from trellis.pipelines.loading.new_files import LoadedFile, load_new_files, load
 from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
-from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
+from trellis.pipelines.records import DEFAULT_READ_OPTIONS, RecordSource, records_of
 from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from trellis.sources.hints.hints import ResourceHints
 
 
-@dataclass
+@dataclass(repr=False)
 class Pipeline:
     """A named stream of records into one dataset of one destination.
 
@@ -75,7 +75,7 @@ class Pipeline:
     """
 
     name: str
-    to: str = field(repr=False)
+    to: str
     dataset: str = ""
     dialect: str = DEFAULT_DIALECT
     master: str | None = None
@@ -109,6 +109,10 @@ class Pipeline:
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
         )
+
+    def __repr__(self) -> str:
+        where = f"{self.destination.url!r}, dataset={self.dataset!r}"
+        return f"Pipeline({self.name!r}, {where}, dialect={self.dialect!r})"
 
     @property
     def schema(self) -> Schema:
@@ -177,7 +181,7 @@ class Pipeline:
                     f"--dialect {other}, or load into another dataset"
                 )
 
-    def load(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
+    def load(self, source: RecordSource, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
         `table` is the root table, default the name of the first file; the options are those of
@@ -189,7 +193,7 @@ class Pipeline:
         settings = LoadSettings.of(table, options)
         return self._record(lambda outcome: self._load(source, settings, False, outcome))
 
-    def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
+    def plan(self, source: RecordSource, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
         return self._load(source, LoadSettings.of(table, options), dry_run=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -22,7 +22,19 @@ from trellis.errors import UsageError
 from trellis.pipelines.storage import storage_for
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from trellis.engine.spark.job import SparkRunner
+
+
+class ArrowStream(Protocol):
+    """What hands over its rows as Arrow: a table of pyarrow, pandas or polars, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+RecordSource: TypeAlias = "str | Path | Sequence[str | Path] | DataFrame | ArrowStream | Iterable[object]"
+"""What records are loaded from: paths and URLs, a DataFrame, Arrow, pandas, dicts."""
 
 DEFAULT_READ_OPTIONS = ReadOptions()
 
