@@ -279,6 +279,7 @@ STORIES = (
     ),
     Story("docs/loading.md", "cat orders/monday.jsonl"),
     Story("docs/loading.md", "cat prices.jsonl"),
+    Story("docs/operations.md", "trellis load missing.jsonl"),
     Story("docs/pinot.md", "trellis pinot infer", RIDES, width=115),
     Story("docs/pinot.md", "cat people.jsonl", {"people.json": json.dumps(PEOPLE)}, width=116),
     Story("docs/read.md", "cat orders.jsonl"),

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from trellis.pipelines.discards import replay_discards as replay_discards
     from trellis.pipelines.drift import drift as drift
     from trellis.pipelines.inspect import inspect as inspect
+    from trellis.pipelines.operations import hooks as hooks
     from trellis.pipelines.pipeline import Pipeline as Pipeline
     from trellis.pipelines.pipeline import pipeline as pipeline
     from trellis.pipelines.read import read as read
@@ -45,7 +46,11 @@ _HOMES = {
         "trellis.sources",
     ),
 }
-_MODULES = ("generate", "sources")
+_MODULES = {
+    "generate": "trellis.generate",
+    "hooks": "trellis.pipelines.operations.hooks",
+    "sources": "trellis.sources",
+}
 
 
 def __dir__() -> list[str]:
@@ -57,7 +62,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in _MODULES:
-        return import_module(f"trellis.{name}")
+        return import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'trellis' has no attribute {name!r}")
     globals()[name] = value = getattr(import_module(_HOMES[name]), name)

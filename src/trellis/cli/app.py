@@ -30,7 +30,7 @@ from trellis.cli.commands.stream import stream_records
 from trellis.cli.help_text import tidy_help
 from trellis.cli.output.console import print_warning
 from trellis.dialects import registrations
-from trellis.errors import TrellisError
+from trellis.errors import TrellisError, UsageError
 from trellis.pipelines.config import PROFILE, chosen_profile
 
 STOPPED = 130
@@ -114,7 +114,14 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
     if "--json" in argv:
         from trellis.cli.output.console import print_json
 
-        error = {"type": type(bad).__name__, "message": message, "exit_code": exit_code}
+        code = UsageError.error_code if exit_code == UsageError.exit_code else "internal"
+        error = {
+            "type": type(bad).__name__,
+            "code": code,
+            "message": message,
+            "retryable": False,
+            "exit_code": exit_code,
+        }
         print_json({"error": bad.to_dict() if isinstance(bad, TrellisError) else error})
     return exit_code
 

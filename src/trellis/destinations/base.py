@@ -15,7 +15,7 @@ from trellis.engine.arrow.types import Digits
 from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues
 from trellis.engine.staging.stage import StagedFile
-from trellis.errors import TrellisError
+from trellis.errors import ConflictError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.table_writes import History, IdentityRules, KeyedWrite, TableTreeWrite
@@ -172,10 +172,8 @@ class CatalogTable:
     required: Collection[str] | None = None
 
 
-class StateConflict(TrellisError):
+class StateConflict(ConflictError):
     """Another load moved the state, or loaded files, that this load began from."""
-
-    exit_code = 3
 
 
 class CommitConflict(Exception):

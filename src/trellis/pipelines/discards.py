@@ -17,7 +17,7 @@ from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import TableBatch, array_of
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS
 from trellis.engine.staging.stage import Stage, by_table
-from trellis.errors import TrellisError
+from trellis.errors import ConflictError
 from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
 from trellis.pipelines.loading.new_files import committed_loads
 from trellis.pipelines.loading.runner import ATTEMPTS
@@ -120,7 +120,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
     Values go back in one commit: a row that is gone, that shares its key with others, or whose column was
     given a value since, stays as it is. Rows of root tables are loaded as records under the contract that
     holds now, those of one load and table in one load, and no second time; other discards are left. Raises
-    what `load` raises, and TrellisError where others were faster.
+    what `load` raises, and ConflictError where others were faster.
     """
     if get_dialect(pipeline.dialect).dead_letters.table(pipeline.schema) is None:
         return _replay_rows(pipeline, table)
@@ -129,7 +129,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
             return _Replaying(pipeline, table).run()
         except CommitConflict:
             continue
-    raise TrellisError(
+    raise ConflictError(
         f"{pipeline.destination.url}: commit conflict: other writers kept committing first; replay again"
     )
 

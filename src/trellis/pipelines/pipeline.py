@@ -22,7 +22,7 @@ from trellis.engine.staging.column_defaults import fill_values
 from trellis.engine.staging.loaded_files import FileClaim
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
-from trellis.errors import TrellisError, UsageError
+from trellis.errors import ConflictError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.datasets.dataset import Dataset, StoredTable
@@ -34,7 +34,7 @@ from trellis.pipelines.loading.new_files import LoadedFile, load_new_files, load
 from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
-from trellis.pipelines.records import DEFAULT_READ_OPTIONS, RecordSource, records_of
+from trellis.pipelines.records import DEFAULT_READ_OPTIONS, RecordSource, records_of, source_names
 from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
@@ -191,7 +191,7 @@ class Pipeline:
         as it was.
         """
         settings = LoadSettings.of(table, options)
-        return self._record(lambda outcome: self._load(source, settings, False, outcome))
+        return self._record(lambda outcome: self._load(source, settings, False, outcome), source)
 
     def plan(self, source: RecordSource, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
@@ -264,8 +264,8 @@ class Pipeline:
         """The files that loads with `new_only` brought into the dataset, the oldest first."""
         return loaded_files(self.destination, self.dataset)
 
-    def _record(self, load: Callable[[LoadOutcome], Report]) -> Report:
-        return self._history.record(begin_outcome(self.name, self.dialect), load)
+    def _record(self, load: Callable[[LoadOutcome], Report], source: Any = None) -> Report:
+        return self._history.record(begin_outcome(self.name, self.dialect), load, source_names(source))
 
     @property
     def _history(self) -> LoadHistory:
@@ -337,7 +337,7 @@ class Pipeline:
 
         It must be made from the version that is there now, `pipeline.schema`. Root tables that say no write
         disposition and no resource get what a document gets, and the bookkeeping tables of the dialect are
-        added. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
+        added. Raises SchemaError, DestinationError, and ConflictError where another load was faster.
         """
         dialect, base = self._dialect, schema.stored_hash
         as_read = from_dict(to_dict(schema), f"schema {schema.name}")
@@ -357,7 +357,7 @@ class Pipeline:
             )  # fmt: skip
             self.destination.commit(commit)
         except CommitConflict:
-            raise TrellisError(
+            raise ConflictError(
                 f"{self.destination.url}: another load changed the schema meanwhile; save it again"
             ) from None
         return after

@@ -17,7 +17,7 @@ from trellis.engine.records.files import FileRecords, ItemRecords, Records
 from trellis.engine.records.items import Chunks
 from trellis.engine.records.tables import TableRecords, batches_of
 from trellis.engine.runner import Runner
-from trellis.engine.storage.location import foreign_scheme
+from trellis.engine.storage.location import foreign_scheme, redacted_url
 from trellis.errors import UsageError
 from trellis.pipelines.storage import storage_for
 
@@ -93,6 +93,18 @@ def _of_paths(
     inputs = describe_files(files, paths, storage)
     runner.start()
     return FileRecords(inputs, runner, storage)
+
+
+def source_names(source: Any) -> tuple[str, ...]:
+    """The paths, URLs and tables of a source, for lineage; none of records in memory.
+
+    >>> source_names(["raw/a.jsonl", Path("b.jsonl")]), source_names([{"id": 1}])
+    (('raw/a.jsonl', 'b.jsonl'), ())
+    """
+    paths = [source] if isinstance(source, (str, Path)) else source
+    if isinstance(paths, Sequence) and all(isinstance(path, (str, Path)) for path in paths):
+        return tuple(redacted_url(str(path)) for path in paths)
+    return ()
 
 
 def source_of_url(sources: Sequence[str], read_options: ReadOptions) -> tuple[Sequence[str], ReadOptions]:
