@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trellis.sources import incremental as incremental
     from trellis.sources import mark as mark
     from trellis.sources import resource as resource
+    from trellis.sources import secret as secret
     from trellis.sources import source as source
     from trellis.sources import transformer as transformer
 
@@ -41,7 +42,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             *("Resource", "Source", "current", "files", "incremental", "mark"),
-            *("resource", "source", "transformer"),
+            *("resource", "secret", "source", "transformer"),
         ),
         "trellis.sources",
     ),
