@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from trellis.destinations.base import StateConflict
@@ -148,6 +149,35 @@ def test_a_commit_that_chose_its_files_too_early_is_refused(
         match="table t: another load of new files committed meanwhile; nothing was loaded, load again",
     ):
         load(shop, raw)
+
+
+def test_a_load_that_was_interrupted_is_completed_first(tmp_path: Path, raw: Path) -> None:
+    shop = pipeline("shop", to=f"duckdb:{tmp_path}/shop.duckdb", engine="inline")
+    write(raw, "a.jsonl", 1)
+    first = load(shop, raw)
+    with duckdb.connect(f"{tmp_path}/shop.duckdb") as db:  # as a lake is after a kill: rows without a record
+        db.execute("DELETE FROM main._dlt_loads")
+    again = load(shop, raw)
+    assert (again.load_id, again.notes[-1]) == (
+        first.load_id, f"load {first.load_id}, which was interrupted, is complete now"
+    )  # fmt: skip
+    with duckdb.connect(f"{tmp_path}/shop.duckdb") as db:
+        db.execute("DELETE FROM main._dlt_loads")
+    write(raw, "b.jsonl", 2)
+    after = load(shop, raw)
+    assert after.load_id != first.load_id
+    assert after.notes[-2:] == (again.notes[-1], "1 of 2 files are new")
+    with duckdb.connect(f"{tmp_path}/shop.duckdb") as db:
+        db.execute("DELETE FROM main._dlt_loads WHERE load_id = ?", [first.load_id])
+    write(raw, "a.jsonl", 1, 10)
+    with pytest.raises(UsageError, match=f"load {first.load_id} of this file was interrupted, and the file"):
+        load(shop, raw)
+
+
+def test_a_file_that_two_sources_name_is_loaded_once(shop: Pipeline, raw: Path, rows_of: RowsOf) -> None:
+    path = write(raw, "a.jsonl", 1)
+    assert shop.load([str(raw), str(path)], table="t", new_only=True).notes[-1] == "1 of 1 files are new"
+    assert ids(rows_of, shop) == [1]
 
 
 def test_an_empty_folder_is_no_error(shop: Pipeline, raw: Path) -> None:

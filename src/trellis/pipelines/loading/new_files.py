@@ -139,15 +139,19 @@ def list_states(pipeline: Pipeline, sources: Sequence[str], table: str | None) -
 
 
 def list_sources(sources: Sequence[str], storage: Storage) -> list[FileStatus]:
-    """The files of paths, folders and patterns; an empty folder has none. Raises UsageError, StorageError."""
-    files: list[FileStatus] = []
+    """The files of paths, folders and patterns, each once; an empty folder has none.
+
+    Raises UsageError, StorageError.
+    """
+    files: dict[str, FileStatus] = {}
     for source in sources:
         try:
-            files += list_files([source], storage)
+            for file in list_files([source], storage):
+                files.setdefault(FileVersion.of(file).path, file)
         except UsageError:
             if not os.path.isdir(source) and not glob.has_magic(source):
                 raise
-    return files
+    return [*files.values()]
 
 
 def load_new_files(pipeline: Pipeline, source: Any, settings: LoadSettings, load: LoadFiles) -> Report:
@@ -172,9 +176,11 @@ def _load(pipeline: Pipeline, paths: Sequence[str], settings: LoadSettings, load
     settings = replace(settings, table=table or None)
     log = read_file_log(pipeline, table)
     listed, notes = log.compare(files), list[str]()
-    if log.interrupted:
-        completed = _complete(log, listed, settings, load)
-        notes.append(f"load {completed.load_id}, which was interrupted, is complete now")
+    completed: Report | None = None
+    for load_id in dict.fromkeys(file.load_id for file in log.interrupted):
+        completed = _complete(log, load_id, listed, settings, load)
+        notes.append(f"load {load_id}, which was interrupted, is complete now")
+    if completed is not None:
         log = read_file_log(pipeline, table)
         listed = log.compare(files)
     changed = [file for file in listed if file.state == "changed"]
@@ -183,6 +189,8 @@ def _load(pipeline: Pipeline, paths: Sequence[str], settings: LoadSettings, load
         chosen += changed
     elif changed:
         notes.append(_changed_note(changed))
+    if not chosen and completed is not None:
+        return replace(completed, notes=(*completed.notes, *notes))
     if not chosen:
         return _nothing(pipeline, settings, f"no new files among {len(listed):,}", *notes)
     claim = FileClaim(table, log.next_number, tuple(file.version for file in chosen))
@@ -192,9 +200,10 @@ def _load(pipeline: Pipeline, paths: Sequence[str], settings: LoadSettings, load
     return replace(report, notes=(*report.notes, *notes))
 
 
-def _complete(log: FileLog, listed: Sequence[ListedFile], settings: LoadSettings, load: LoadFiles) -> Report:
+def _complete(
+    log: FileLog, load_id: str, listed: Sequence[ListedFile], settings: LoadSettings, load: LoadFiles
+) -> Report:
     """Repeat a load that was killed between the commits of its tables. Raises UsageError."""
-    load_id = log.interrupted[0].load_id
     interrupted = [file for file in log.interrupted if file.load_id == load_id]
     names = {file.version: file.name for file in listed}
     missing = [file.path for file in interrupted if file.version not in names]
