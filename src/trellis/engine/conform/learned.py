@@ -28,6 +28,7 @@ from trellis.engine.input.python_values import plain_record
 from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
+from trellis.evolution.contract import ContractViolation
 from trellis.evolution.observe import Observations, Position
 
 _RECURSION_LIMIT: Final = 12_000
@@ -232,8 +233,11 @@ class LearnedConformer:
         counts.dropped -= not loaded
 
     def _flatten_record(self, item: Any, position: Position, counts: Counts) -> bool:
-        flattener = self.flattener
+        flattener, findings = self.flattener, self.flattener.findings
+        news_count, missing = findings.news_count, len(findings.missing)
         loaded = flattener.flatten_record(flattener.tables.root_builder(self.plan.table), item, position)
+        if findings.news_count > news_count:  # the record waits, and a contract may then drop its row
+            del findings.missing[missing:]
         counts.read += 1
         counts.loaded += loaded
         counts.dropped += not loaded
@@ -242,7 +246,7 @@ class LearnedConformer:
     def _finish(self, counts: Counts, seed: bytes, first: int) -> Conformed:
         observed = self.flattener.findings.observed
         if observed:
-            return Conformed(observed=observed)
+            return Conformed(observed=observed, violations=self._violations())
         return self._complete(Conformed(counts), seed, first)
 
     def untyped_columns(self) -> set[tuple[str, str]]:
@@ -270,6 +274,7 @@ class LearnedConformer:
         outcome.discards += sorted(findings.discards, key=lambda discard: discard.line)
         outcome.rejects.sort(key=lambda reject: reject.line)
         outcome.refusals.update(findings.refusals)
+        outcome.violations = self._violations()
         return outcome
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
@@ -282,6 +287,9 @@ class LearnedConformer:
     def _id_generator(self, seed: bytes, first: int = 0) -> RowIdGenerator:
         plan = self.plan
         return RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
+
+    def _violations(self) -> list[ContractViolation]:
+        return self.flattener.findings.violations(self.plan.schema.name)
 
     def _file(self, number: int) -> int:
         """The number of a file among all files of the load."""
