@@ -63,10 +63,8 @@ class RunReport:
         return {
             "run": self.run,
             "state": self.state,
-            "tables": [
-                {"name": name, "rows": rows, "recovered": name in self.recovered}
-                for name, rows in self.rows.items()
-            ],
+            "tables": [{"name": name, "rows": rows} for name, rows in self.rows.items()],
+            "recovered": [*self.recovered],
             "statements": [*self.statements],
             "discards": self.discards,
             "failed_events": self.failed,
