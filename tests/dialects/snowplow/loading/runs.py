@@ -24,9 +24,17 @@ DATA: Final[dict[str, dict[str, Any]]] = {
 """What each version of F adds."""
 
 
-def shred(folder: Path, warehouse: RunWarehouse, registry: str, lines: list[str], **options: Any) -> Path:
-    """A run folder with these events, for the tables of a warehouse."""
-    return shred_for(warehouse.profile.name, folder, registry, lines, **options)
+def shred(
+    folder: Path,
+    warehouse: RunWarehouse,
+    registry: str,
+    lines: list[str],
+    *,
+    profile: str = "",
+    **options: Any,
+) -> Path:
+    """A run folder with these events, for the tables of a warehouse or of another profile."""
+    return shred_for(profile or warehouse.profile.name, folder, registry, lines, **options)
 
 
 def shred_for(profile: str, folder: Path, registry: str, lines: list[str], **options: Any) -> Path:

@@ -134,3 +134,17 @@ def test_options_that_do_not_exist(loaded: Trellis) -> None:
     ] == ["already loaded"]
     ran = loaded("snowplow", "status", "out", *WAREHOUSE, "--json", "--since", "2031-04-06")
     assert ran.json == {"runs": []}
+
+
+def test_load_into_delta(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--format", "parquet")
+    assert trellis(*shred, "--engine", "inline").code == 0
+    lake = ("--schema", "registry", "--to", "delta:lake")
+    ran = trellis("snowplow", "load", "out", *lake, "--json")
+    assert (ran.code, ran.json["runs"][0]["state"]) == (0, "loaded")
+    ran = trellis("snowplow", "verify", *lake, "--json")
+    assert [(table["table"], table["state"]) for table in ran.json["tables"]] == [(TABLE, "behind")]
+    ran = trellis("snowplow", "replay", *lake)
+    assert ran.err.startswith("error: delta:lake: events are replayed where one transaction takes all tables")

@@ -157,7 +157,9 @@ class _RunLoad:
         real_tables = warehouse.tables(dataset)
         changes: dict[str, TableChange] = {}
         for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
-            changes.setdefault(run_table.table, planner.change(run_table, real_tables.get(run_table.table)))
+            if run_table.table not in changes:  # the others have files of earlier versions of it
+                real = real_tables.get(run_table.table)
+                changes[run_table.table] = planner.change(run_table, real)
         if self.manifest.good:
             changes[EVENTS] = events_change(
                 warehouse.profile, dataset, real_tables.get(EVENTS), self.loader.registry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.url import redacted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.row_files import BLOCK, NULL, read_rows
+from trellis.dialects.snowplow.runs.row_files import NULL, read_blocks, read_rows
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
@@ -167,9 +166,8 @@ def _blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
         for batch in read_rows([str(path)], columns):
             yield _copy_lines(batch, null)
         return
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-        while lines := file.readlines(BLOCK):
-            yield copy_text(b"".join(lines), null)
+    for block in read_blocks(path):
+        yield copy_text(block, null)
 
 
 def copy_text(block: bytes, null: str = NULL) -> bytes:
