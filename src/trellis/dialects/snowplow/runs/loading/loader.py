@@ -19,10 +19,12 @@ from trellis.dialects.snowplow.runs.loading.records import (
     DEFINITIONS,
     FAILED_EVENTS,
     MANIFEST,
-    definition_row,
+    DefinitionRecord,
+    definition_rows,
     failed_rows,
     last_definitions,
     manifest_row,
+    schema_digest,
 )
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
@@ -176,7 +178,7 @@ class _RunLoad:
             result = self._copy_events(changes[EVENTS])
             rows[EVENTS] = result.rows
             discards += result.discards
-        self._record_definitions(families)
+        self._record_definitions(families, records)
         return RunReport(
             self.run.name,
             "loaded",
@@ -251,18 +253,13 @@ class _RunLoad:
             )
         return result
 
-    def _record_definitions(self, families: FamilyVersions) -> None:
-        rows = [
-            definition_row(
-                self.manifest,
-                table.table,
-                families.documents([SchemaKey.parse(uri) for uri in table.keys]),
-                families.profile,
-                self.now,
-            )
-            for table in self.manifest.tables
-        ]
-        self.commit.append_rows(DEFINITIONS, rows)
+    def _record_definitions(self, families: FamilyVersions, records: Mapping[str, DefinitionRecord]) -> None:
+        for table in self.manifest.tables:
+            documents = families.documents([SchemaKey.parse(uri) for uri in table.keys])
+            digests = {str(document.key): schema_digest(document, families.profile) for document in documents}
+            record = records.get(table.table, DefinitionRecord())
+            if rows := definition_rows(self.manifest, table.table, record, digests, self.now):
+                self.commit.append_rows(DEFINITIONS, rows)
 
 
 def runs_in(place: str) -> list[Path]:

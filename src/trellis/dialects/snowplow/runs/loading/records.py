@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from hashlib import sha256
 from pathlib import Path
@@ -50,12 +50,10 @@ DEFINITIONS: Final = _table(
     "_trellis_definitions",
     base="text",
     table_name="text",
-    version="text",
-    digest="text",
     schemas="text",
     loaded_at="timestamp",
 )
-"""By which schemas the tables of a run were made; `schemas` has a hash of the columns of each."""
+"""By which schemas a table was made since the load of a run; `schemas` has a hash of the columns of each."""
 FAILED_EVENTS: Final = _table(
     "failed_events",
     base="text",
@@ -74,10 +72,10 @@ LOADER_TABLES: Final = (MANIFEST, DEFINITIONS, FAILED_EVENTS)
 
 @dataclass(frozen=True)
 class DefinitionRecord:
-    """What the last load into a table was made by: the digests of its schemas, by address."""
+    """What a table was made by since a load: the digests of its schemas, by address."""
 
-    base: str
-    schemas: Mapping[str, str]
+    base: str = ""
+    schemas: Mapping[str, str] = field(default_factory=dict)
 
     def patched(self, documents: Iterable[SchemaDocument], profile: Profile) -> list[str]:
         """The schemas whose columns are others now."""
@@ -102,18 +100,25 @@ def last_definitions(warehouse: RunWarehouse, dataset: str) -> dict[str, Definit
     return {table: DefinitionRecord(base, json.loads(schemas)) for _, table, base, schemas in rows}
 
 
-def definition_row(
-    manifest: RunManifest, table: str, documents: Sequence[SchemaDocument], profile: Profile, now: datetime
-) -> dict[str, Any]:
-    digests = {str(document.key): schema_digest(document, profile) for document in documents}
-    return {
-        "base": manifest.base,
-        "table_name": table,
-        "version": str(documents[-1].key),
-        "digest": sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()[:16],
-        "schemas": json.dumps(digests),
-        "loaded_at": naive(now),
-    }
+def definition_rows(
+    manifest: RunManifest,
+    table: str,
+    record: DefinitionRecord,
+    digests: Mapping[str, str],
+    now: datetime,
+) -> list[dict[str, Any]]:
+    """The row of DEFINITIONS after a load by schemas with these digests; none where all are known."""
+    schemas = {**record.schemas, **digests}
+    if schemas == record.schemas:
+        return []
+    return [
+        {
+            "base": manifest.base,
+            "table_name": table,
+            "schemas": json.dumps(schemas),
+            "loaded_at": naive(now),
+        }
+    ]
 
 
 def manifest_row(manifest: RunManifest, now: datetime) -> dict[str, Any]:

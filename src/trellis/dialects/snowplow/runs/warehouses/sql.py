@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix, quoted
@@ -20,6 +20,11 @@ from trellis.engine.staging.dead_letters import DISCARDS
 from trellis.errors import DestinationError
 from trellis.schema.model import Table
 from trellis.warehouses.statements import ColumnDefinition, create_table
+
+_EXISTS: Final = """
+    SELECT 1 FROM information_schema.tables
+    WHERE table_catalog = current_database() AND table_schema = $1 AND table_name = $2
+"""
 
 
 class Staging(NamedTuple):
@@ -71,7 +76,7 @@ class SqlWarehouse(ABC):
     def select(
         self, dataset: str, table: Table, columns: Sequence[str], equal: Mapping[str, str | None]
     ) -> list[tuple[Any, ...]]:
-        if table.name not in self.tables(dataset):
+        if not self.execute(_EXISTS, (dataset, table.name)):
             return []
         places = {name: f"${number}" for number, name in enumerate(_not_null(equal), start=1)}
         conditions = [f"{quoted(name)} = {place}" for name, place in places.items()]
