@@ -214,14 +214,10 @@ def remove_node(
     debug: Debug = False,
 ) -> None:
     """Remove a table, a folder of tables with -r, or an attribute that a user set."""
-    from trellis.dialects.ytsaurus.paths.node_path import NodePath
-    from trellis.dialects.ytsaurus.store.attributes import remove_attribute
+    from trellis.dialects.ytsaurus.store.attributes import remove
 
     with _open(at) as store:
-        if NodePath.parse(path).attribute is None:
-            store.remove(path, recursive=recursive, force=force)
-        else:
-            remove_attribute(store, path, force=force)
+        remove(store, path, recursive=recursive, force=force)
     _print({"path": path}, "", json)
 
 

@@ -27,9 +27,10 @@ def write_rows(store: Store, path: Any, rows: Iterable[Row], forms: ValueForms =
     rich_path = parse_path(path, store.switches)
     if rich_path.columns is not None or rich_path.ranges is not None:
         raise YtError(f"{rich_path.path}: columns and ranges are for reading")
-    table = store.create_if_missing(rich_path.path)
-    excludes = _plan(store, table, rich_path).excludes_others
-    with store.lock(table, "write", exclusive=excludes) as table:
+    with store.command("write") as store:
+        table = store.create_if_missing(rich_path.path)
+        excludes = _plan(store, table, rich_path).excludes_others
+        table = store.lock(table, "write", exclusive=excludes)
         plan = _plan(store, table, rich_path)
         if plan.excludes_others and not excludes:
             raise YtError(f"{table.path} was sorted by another command; write again")
