@@ -37,7 +37,10 @@ ValueFormat = Annotated[
 RowFormat = Annotated[
     str,
     option(
-        "--format", metavar="NAME", panel=HOW, help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff."
+        "--format",
+        metavar="NAME",
+        panel=HOW,
+        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff.",
     ),
 ]
 
