@@ -27,7 +27,7 @@ LAYERS = (
     ("cli", "dialects.*.commands"),
     (
         *("dialects.*.client", "dialects.*.cluster", "dialects.*.exchange"),
-        *("dialects.*.registry", "dialects.*.runs", "dialects.*.store"),
+        *("dialects.*.registry", "dialects.*.runs", "dialects.*.store", "site"),
     ),
     "pipelines",
     ("destinations", "exchange", "generate", "sources"),

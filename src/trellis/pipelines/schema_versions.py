@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trellis.destinations.base import Commit, CommitConflict
 from trellis.dialects import get_dialect
 from trellis.engine.staging.column_defaults import FillValues, fill_values
-from trellis.errors import SchemaError, TrellisError, UsageError
+from trellis.errors import ConflictError, SchemaError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.scalars.values import MISFIT
 from trellis.pipelines.loading.change_log import SCHEMA_CHANGES, ChangeLog
@@ -75,7 +75,7 @@ def save_schema(
     file that the schema came from, for its history. A dry run raises what the commit would, and leaves
     everything as it is.
 
-    Raises SchemaError, DestinationError, and TrellisError where another load was faster.
+    Raises SchemaError, DestinationError, and ConflictError where another load was faster.
     """
     destination, dialect = pipeline.destination, get_dialect(pipeline.dialect)
     if changes.alterations and not destination.abilities.alters:
@@ -118,7 +118,7 @@ def save_schema(
     try:
         (destination.rehearse if dry_run else destination.commit)(commit)
     except CommitConflict:
-        raise TrellisError(
+        raise ConflictError(
             f"{destination.url}: another load changed the schema meanwhile; plan it again"
         ) from None
     return after
