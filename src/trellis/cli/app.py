@@ -29,6 +29,7 @@ from trellis.cli.commands.schema import schemas
 from trellis.cli.commands.stream import stream_records
 from trellis.cli.help_text import tidy_help
 from trellis.cli.output.console import print_warning
+from trellis.cli.verbosity import reset_verbosity
 from trellis.dialects import registrations
 from trellis.errors import TrellisError, UsageError
 from trellis.pipelines.config import PROFILE, chosen_profile
@@ -84,6 +85,7 @@ def main(
 def run(argv: Sequence[str]) -> int:
     """Run one command line and give its exit code. Errors are one sentence on stderr."""
     arguments.debug.clear()
+    reset_verbosity()
     warnings.showwarning = print_warning
     words = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
     with _Interrupts() as interrupts:

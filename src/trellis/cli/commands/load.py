@@ -119,6 +119,7 @@ def plan_load(arguments: LoadArguments, *, exit_code: ExitCode = False) -> None:
 def _run(arguments: LoadArguments, dry_run: bool) -> Report:
     from trellis.cli.output.console import console, print_json, progress, quiet_children
     from trellis.cli.spark_start import start_engine
+    from trellis.cli.verbosity import is_quiet
 
     records = arguments.records
     settings = records.settings()
@@ -138,7 +139,7 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
             report = work.run(records.sources, options, dry_run, tell)
     if records.json:
         print_json(report.to_dict())
-    else:
+    elif dry_run or not is_quiet():
         show(report, records.sources, console())
     if report.failures:
         raise typer.Exit(DestinationError.exit_code)

@@ -22,6 +22,7 @@ from trellis.cli.arguments import (
     To,
     option,
 )
+from trellis.cli.verbosity import is_quiet
 
 if TYPE_CHECKING:
     from trellis.pipelines.pipeline import Pipeline
@@ -116,7 +117,7 @@ def run_source(
         raise fault from bad
     if json:
         print_json(report.to_dict())
-    else:
+    elif not is_quiet():
         show(report, [where], console())
 
 

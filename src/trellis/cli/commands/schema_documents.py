@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import At, Dataset, Debug, Json, Name, option
+from trellis.cli.verbosity import is_quiet, tell
 
 Out = Annotated[
     str | None,
@@ -49,7 +50,7 @@ def export_schema(
     chosen = schema if target.bookkeeping and not table else user_tables(schema, table or ())
     documents = documents_of(declared(chosen) if declared_only else chosen, target)
     for path in write_documents(documents, out, target):
-        typer.echo(f"schema {schema.name}, version {schema.stored_version}, is in {path}", err=True)
+        tell(f"schema {schema.name}, version {schema.stored_version}, is in {path}")
 
 
 def convert_schema(
@@ -101,8 +102,9 @@ def convert_schema(
         print_json({"documents": texts, "losses": [loss.to_dict() for loss in losses]})
         return
     for path in write_documents(documents, out, target):
-        typer.echo(f"schema {chosen.name} is in {path}", err=True)
-    show_losses(losses, target.title, error_console())
+        tell(f"schema {chosen.name} is in {path}")
+    if not is_quiet():
+        show_losses(losses, target.title, error_console())
 
 
 def import_schema(
@@ -144,7 +146,7 @@ def import_schema(
     reading = read_schema(file, format)
     schema = with_contract(reading.schema, contract_of(contract))
     after, changes = imported(store, file, schema)
-    if not json:
+    if not (json or is_quiet()):
         show_losses(reading.losses, "Trellis", error_console())
         show_difference(changes, console())
     if not force:
@@ -154,6 +156,6 @@ def import_schema(
         version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
         losses = [loss.to_dict() for loss in reading.losses]
         print_json({"changes": [change_dict(c) for c in changes], "losses": losses, "schema": version})
-    elif changes:
+    elif changes and not is_quiet():
         where = store.pipeline.destination.url
         typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {where} now")

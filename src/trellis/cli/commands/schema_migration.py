@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from trellis.cli.arguments import At, Dataset, Debug, ExitCodeIf, Json, Name, end_with, option
+from trellis.cli.verbosity import is_quiet
 
 File = Annotated[
     str,
@@ -97,7 +98,7 @@ def apply_schema(
     from trellis.cli.schema_migration import SchemaMigration
 
     migration = SchemaMigration.of(file, to, dataset, name, Changes(rename or [], fill or []))
-    if not json:
+    if not (json or is_quiet()):
         show_plan(migration.plan, console())
     if not force:
         migration.refuse_breaking()
@@ -105,5 +106,5 @@ def apply_schema(
     if json:
         version = {"version": saved.stored_version, "version_hash": saved.stored_hash}
         print_json({**plan_dict(migration.plan), "schema": version})
-    elif migration.changed:
+    elif migration.changed and not is_quiet():
         typer.echo(f"\nschema {saved.name} is at version {saved.stored_version} in {migration.place} now")

@@ -14,6 +14,7 @@ import typer
 from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import Checkpoint, OnViolation, Trigger
 from trellis.cli.commands.load import RecordArguments
+from trellis.cli.verbosity import is_quiet
 from trellis.errors import DestinationError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class _Output:
             self.print_line(str(batch))
 
     def print_line(self, line: str) -> None:
-        if not self.json:
+        if not (self.json or is_quiet()):
             print(line, flush=True)
 
 

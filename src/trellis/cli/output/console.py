@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
+from trellis.cli.verbosity import is_quiet
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -162,6 +164,8 @@ def aside() -> ProgressCallback:
     from trellis.destinations.waiting import RESUMED
 
     shown = {RESUMED, *_STAGES}
+    if is_quiet():
+        return lambda stage, done, total: None
 
     def tell(stage: str, _: int, __: int | None) -> None:
         if stage not in shown:
@@ -177,7 +181,7 @@ def progress() -> Iterator[ProgressCallback]:
     from trellis.destinations.waiting import RESUMED
 
     say = aside()
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield say
         return
     from rich.filesize import decimal

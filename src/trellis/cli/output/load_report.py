@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trellis.cli.output.console import ENDLESS, by_parent, counted, cut, grid, indented, some
+from trellis.cli.verbosity import is_verbose
 from trellis.evolution.record_outcome import DUPLICATE_KEY
 from trellis.schema.compare import AddColumn, AddTable, Change, DropColumn, DropTable
 
@@ -107,7 +108,7 @@ def _drift(report: Report, out: Console) -> None:
         for change in report.changes
         if not (isinstance(change, AddColumn) and change.definition.is_variant)
     ]
-    changes(drifted, out, "What changed", CHANGES)
+    changes(drifted, out, "What changed", None if is_verbose() else CHANGES)
 
 
 def changes(all_changes: Sequence[Change], out: Console, title: str, most: int | None = None) -> None:
@@ -123,7 +124,7 @@ def changes(all_changes: Sequence[Change], out: Console, title: str, most: int |
         table.add_row(*_styled(sign, style, change.describe(), getattr(change, "breaking", False)))
     out.print(indented(table))
     if most is not None and len(all_changes) > most:
-        out.print(f"  and {counted(len(all_changes) - most, 'more change')}; --json lists all", style="dim")
+        out.print(f"  and {counted(len(all_changes) - most, 'more change')}; -v lists all", style="dim")
 
 
 def _styled(sign: str, style: str, text: str, breaking: bool) -> tuple[Text, Text]:
@@ -174,13 +175,17 @@ def _listed(title: str, statements: Sequence[str], out: Console) -> None:
     if not statements:
         return
     out.print(f"\n{title}", style="bold")
-    shown = statements if out.width == ENDLESS else [_first_part(text) for text in statements[:STATEMENTS]]
+    shown = (
+        statements
+        if is_verbose() or out.width == ENDLESS
+        else [_first_part(text) for text in statements[:STATEMENTS]]
+    )
     for statement in shown:
         out.print(indented(statement), style="cyan")
     if len(statements) > len(shown):
-        out.print(f"  and {len(statements) - len(shown):,} more; --json shows all", style="dim")
+        out.print(f"  and {len(statements) - len(shown):,} more; -v shows all", style="dim")
     elif any(part != text for part, text in zip(shown, statements, strict=True)):
-        out.print("  statements that end in ... are shortened; --json shows them whole", style="dim")
+        out.print("  statements that end in ... are shortened; -v shows them whole", style="dim")
 
 
 def _first_part(statement: str) -> str:
@@ -228,6 +233,9 @@ def _balance(report: Report, out: Console) -> None:
         f"schema {schema.name}, version {schema.stored_version}, hash {schema.stored_hash}", style="dim"
     )
     spent = f" in {took:.1f} s" if took is not None else ""
+    if is_verbose():
+        steps = (f"{step} {seconds:.1f} s" for step, seconds in report.seconds.items() if step != "all")
+        out.print(", ".join(steps), style="dim")
     out.print(f"{'plan' if report.dry_run else 'load'} {report.load_id}{spent}", style="dim")
 
 
