@@ -250,7 +250,9 @@ class LoadAttempt:
         for feed in self.job.feeds:
             schema = self.dialect.schemas.apply_request(schema, feed.request, self._naming(schema))
         judged = apply_contract(stored, schema, self.dialect.capabilities.system_prefix)
-        return judged if self.destination.abilities.nested_types else without_nested_types(judged)
+        abilities = self.destination.abilities
+        declares = abilities.grows_structs and self.dialect.capabilities.declares_nested_types
+        return judged if abilities.nested_types or declares else without_nested_types(judged)
 
     def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
         if not self.destination.abilities.nested_types:
