@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from trellis.destinations.base import CatalogTable, Commit, LoadTarget, Reset, RunState
 from trellis.dialects import get_dialect
-from trellis.dialects.registration import ReferenceResolver
+from trellis.dialects.registration import ReferenceResolver, RowRevision
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
@@ -50,6 +50,7 @@ from trellis.pipelines.loading.checks import (
 )
 from trellis.pipelines.loading.partial import Files, TableSelection
 from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit, refuse_rejected
+from trellis.pipelines.loading.revision import Revision
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
 from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
@@ -83,7 +84,8 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
-    `resolve` completes a schema with the documents that records refer to by these names.
+    `resolve` completes a schema with the documents that records refer to by these names, `revision` looks at
+    all staged rows before they are committed.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
     rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
     out.
@@ -94,6 +96,7 @@ class LoadJob:
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
     resolve: ReferenceResolver | None = None
+    revision: RowRevision | None = None
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None
@@ -177,12 +180,14 @@ class LoadAttempt:
             roots = [name for name in roots if name not in never_populated]
         for root in roots:
             refuse_unbound(state.schema, root)
-        staged = by_table(files)
+        revision = Revision(self.job.revision, self.job.resolve, self.load_id, dry_run)
+        before, start = revision.visible(before), revision.visible(start)
+        self.revised = revised = revision.revise(before, state.schema, by_table(files))
         while True:
             try:
-                return self._write(before, start, state.schema, roots, staged, catalog, dry_run)
+                return self._write(before, start, revised.schema, roots, revised.files, catalog, dry_run)
             except TrellisError as error:
-                if not self.selection.fail(error, state.schema, staged):
+                if not self.selection.fail(error, revised.schema, revised.files):
                     raise
 
     def _write(
@@ -383,6 +388,7 @@ class LoadAttempt:
             truncated.update(outcome.truncated)
             rejects.update(outcome.rejects)
         self.selection.recount(rows, self.outcomes)
+        self.revised.recount(rows)
         changes = tuple(
             c
             for c in compare(before, after)
@@ -413,6 +419,7 @@ class LoadAttempt:
                 *untyped(after, self.outcomes),
                 *shared(self.outcomes),
                 *warnings(self.outcomes),
+                *self.revised.notes,
             ),
             seconds=self.seconds,
         )
