@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -11,7 +16,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, vessel_call, write_registry
+import trellis
+from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, event_id, vessel_call, write_registry
 from trellis.dialects.snowplow.client.references import RegistryReferences
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.windows import start_window_stream
@@ -21,7 +27,7 @@ from trellis.errors import UsageError
 from trellis.pipelines.streaming.report import BatchReport
 from trellis.pipelines.streaming.stream import Stream
 
-WAIT = 120
+WAIT = 300
 SECONDS = count()
 FAMILY = "vendor=org.harbor/name=vessel_call/model=1"
 
@@ -102,6 +108,54 @@ def test_a_window_that_is_repeated_is_shredded_once(incoming: Path, monkeypatch:
     completion = json.loads((run / "shredding_complete.json").read_text())["data"]
     assert completion["count"] == {"good": 1, "bad": 0}
     assert [item["schemaKey"] for item in completion["typesInfo"]["types"]] == [f"{VESSEL_CALL}1-0-0"]
+
+
+@pytest.mark.spark
+def test_s65_a_stream_that_is_killed_shreds_each_event_once(tmp_path: Path) -> None:
+    """It is killed when the first run folder is there; what was in its window stays in that run alone."""
+    (tmp_path / "incoming").mkdir()
+    registry = write_registry(tmp_path)
+    for number in range(3):
+        arrive(tmp_path, enriched_line(number, vessel_call("1-0-0", berth="A")))
+    killed = start_process(tmp_path, registry, "100ms")
+    end = time.monotonic() + WAIT
+    while not runs(tmp_path):
+        assert killed.poll() is None, killed.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    again = start_process(tmp_path, registry, "available-now", "--json")
+    output, errors = again.communicate(timeout=WAIT)
+    assert (again.returncode, errors) == (0, "")
+    windows = [json.loads(line) for line in output.splitlines()]
+    assert {window["rows"]["rejected"] for window in windows} == {0}
+    atomic = tmp_path.glob("out/run=*/vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-*")
+    ids = [line.split("\t")[6] for path in atomic for line in path.read_text().splitlines()]
+    assert sorted(ids) == [event_id(number) for number in range(3)]
+    assert len(runs(tmp_path)) == 3
+
+
+def start_process(folder: Path, registry: str, trigger: str, *arguments: str) -> subprocess.Popen[str]:
+    """A stream of windows of one file each."""
+    words = ("incoming", "--schema", registry, "--out", "out", "--trigger", trigger)
+    variables = {
+        "PYTHONPATH": str(Path(trellis.__file__).parents[1]),
+        "TRELLIS_ENGINE": "spark",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "trellis.cli", "snowplow", "stream", *words, "--master", "local[1]"),
+            *("--read-option", "maxFilesPerTrigger=1", *arguments),
+        ],
+        cwd=folder,
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def test_a_stream_needs_spark(tmp_path: Path) -> None:
