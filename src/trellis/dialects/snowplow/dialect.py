@@ -58,7 +58,12 @@ class SnowplowSystemColumns(DefaultSystemColumns):
 
 class Snowplow(DialectDefaults):
     name = "snowplow"
-    capabilities = Capabilities(records_name_tables=True, declares_nested_types=True, options=NAMES)
+    capabilities = Capabilities(
+        records_name_tables=True,
+        declares_nested_types=True,
+        keeps_rejected_lines=True,
+        options=NAMES,
+    )
     routing = SnowplowRouting()
     types = SnowplowTypes()
     schemas = SnowplowSchemas()
