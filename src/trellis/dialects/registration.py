@@ -70,10 +70,6 @@ def _no_revision(settings: Mapping[str, Any]) -> RowRevision | None:
     return None
 
 
-def _no_proposal(files: Sequence[str | Path]) -> ProposedSchema | None:
-    return None
-
-
 def _no_commands(app: typer.Typer) -> None:
     return None
 
@@ -111,7 +107,7 @@ class Registration:
     """Adds commands of its own to `trellis`."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """Profiles of `trellis generate` by name."""
-    propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] = _no_proposal
+    propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] | None = None
     """A schema for the records of files; None where the schema is learned from them as they are loaded."""
     open_registry: Callable[[str], ReferenceResolver] | None = None
     """Opens the registry that the user's schema names, where records refer to schemas of one.

@@ -95,6 +95,7 @@ def run_parts(
                     except ContractViolation as violation:
                         conformed = Conformed()
                         violations.append(violation)
+                    violations += conformed.violations
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
                         if conformed.waiting != ():

@@ -14,18 +14,18 @@ from trellis.dialects.snowplow.options import NAMES, REVISIONS
 from trellis.dialects.snowplow.runs.duplicates import Deduplication
 from trellis.dialects.snowplow.runs.event_store import open_event_store
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
-from trellis.dialects.snowplow.runs.shredder import Shredder, silent
+from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.windows import start_window_stream
 from trellis.errors import UsageError, nearest
 from trellis.pipelines.engine import runner_of
-from trellis.pipelines.loading.attempt import ProgressCallback
+from trellis.pipelines.loading.job import ProgressCallback, ignore_progress
 from trellis.pipelines.streaming.options import DEFAULT_TRIGGER, interval_of
 from trellis.pipelines.streaming.stream import OnBatch, Stream
 
 _COMPRESSIONS: Final = tuple(name.lower() for name in get_args(Compression))
 
 
-def open_shredder(arguments: ShredArguments, tell: ProgressCallback = silent) -> Shredder:
+def open_shredder(arguments: ShredArguments, tell: ProgressCallback = ignore_progress) -> Shredder:
     """Raises UsageError, SchemaError, RegistryUnavailable."""
     _check("--format", arguments.format, get_args(FileFormat))
     _check("--layout", arguments.layout, get_args(Layout))

@@ -22,7 +22,7 @@ from trellis.engine.storage.storage import Storage
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback, ignore_progress
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of
@@ -34,10 +34,6 @@ from trellis.schema.model import Schema
 DIALECT: Final = "snowplow"
 _PROFILES: Final[Mapping[FileFormat, str]] = {"csv": "redshift", "parquet": "spark", "orc": "spark"}
 """Whose rules of columns files follow where the user names no warehouse."""
-
-
-def silent(_: str, __: int, ___: int | None) -> None:
-    return None
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Shredder:
     deduplication: Deduplication = "all"
     store: EventStore | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    tell: ProgressCallback = silent
+    tell: ProgressCallback = ignore_progress
 
     def shred(self, source: str) -> list[Report]:
         """Shred a run folder, or all in a folder that are not in `out` yet.
