@@ -32,6 +32,7 @@ LAYERS = (
         "dialects.*.runs",
         "dialects.*.server",
         "dialects.*.store",
+        "site",
     ),
     "pipelines",
     ("destinations", "generate", "sources"),
