@@ -84,6 +84,9 @@ def test_parameters_of_urls_bodies_and_headers(server: Server) -> None:
         ),
     )
     assert error_of(send(server, "POST", "/api/v4/fly"))[2] == "there is no command fly"
+    assert error_of(send(server, "POST", "/api/v4/start_transaction?timeout=soon"))[2] == (
+        "the parameter timeout of start_transaction is 'soon'; expected a number"
+    )
     assert error_of(send(server, "GET", "/api/v4/get"))[2] == "the command get has no parameter path"
 
 

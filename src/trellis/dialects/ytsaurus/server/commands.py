@@ -123,7 +123,7 @@ def start_transaction(session: Session, request: Request) -> Any:
     deadline = request.parameters.get("deadline")
     transaction_id = transaction_commands.start_transaction(
         session.store,
-        timeout=float(request.text("timeout", "30000")) / 1000,
+        timeout=request.number("timeout", 30_000) / 1000,
         deadline=None if deadline is None else _moment(request.text("deadline")),
         attributes=request.map("attributes"),
     )

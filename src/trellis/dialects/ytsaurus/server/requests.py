@@ -52,6 +52,14 @@ class Request:
             raise YtError(f"the command {self.command} has no parameter {name}")
         return self.parameters[name]
 
+    def number(self, name: str, default: int) -> float:
+        """Raises YtError."""
+        text = self.text(name, str(default))
+        try:
+            return float(text)
+        except ValueError:
+            raise YtError(f"the parameter {name} of {self.command} is {text!r}; expected a number") from None
+
     def flag(self, name: str) -> bool:
         return self.text(name, "false").lower() in ("true", "1")
 
