@@ -327,3 +327,38 @@ def test_a_command_that_is_repeated_runs_once(client: YtClient) -> None:
         for _ in range(2)
     ]
     assert results[0] == results[1] != {"node_id": first}
+
+
+def test_parallel_reads_and_writes(client: YtClient, server: Server) -> None:
+    rows = [{"k": number} for number in range(500)]
+    writer = client_of(server, write_parallel={"enable": True, "max_thread_count": 2})
+    writer.write_table(T, rows)
+    assert list(client.read_table(T, enable_read_parallel=True)) == rows
+
+
+def test_clients_that_interrupt_a_read(table: YtClient) -> None:
+    rows = table.read_table(T, format="yson", raw=True)
+    assert [lock["mode"] for lock in table.get(f"{T}/@locks")] == ["snapshot"]
+    rows.close()
+    assert table.get(f"{T}/@locks") == []
+
+
+@yt_wrapper.yt_dataclass
+class Visit:
+    user: str
+    ms: int
+    score: float | None
+    pages: list[str]
+
+
+def test_rows_of_dataclasses(client: YtClient) -> None:
+    visits = [Visit("ada", 3, None, []), Visit("mia", -5, 0.5, ["/", "/cart"])]
+    client.write_table_structured(T, Visit, visits)
+    assert [str(column["type_v3"]) for column in client.get(f"{T}/@schema")][:2] == ["utf8", "int64"]
+    assert list(client.read_table_structured(T, Visit)) == visits
+    path = TablePath(T, ranges=[{"exact": {"row_index": 1}}, {"exact": {"row_index": 0}}])
+    rows = client.read_table_structured(path, Visit).with_context()
+    assert [(row.user, context.get_range_index(), context.get_row_index()) for row, context in rows] == [
+        ("mia", 0, 1),
+        ("ada", 1, 0),
+    ]
