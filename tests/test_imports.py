@@ -26,8 +26,8 @@ LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
     (
-        *("dialects.*.client", "dialects.*.cluster", "dialects.*.exchange"),
-        *("dialects.*.registry", "dialects.*.runs", "dialects.*.store", "site"),
+        *("dialects.*.client", "dialects.*.cluster", "dialects.*.exchange", "dialects.*.registry"),
+        *("dialects.*.runs", "dialects.*.server", "dialects.*.store", "site"),
     ),
     "pipelines",
     ("destinations", "exchange", "generate", "sources"),

@@ -66,6 +66,8 @@ class Abilities:
     """Whether it stores lists, maps and structs as such; else they are JSON."""
     alters: bool = False
     """Whether a commit renames, drops and changes what may be NULL, all or nothing with the rest."""
+    grows_structs: bool = False
+    """Whether a column of nested values whose type is declared can get further fields."""
     naming: str | None = None
     """The naming convention it wants, as `schema.naming.get_naming` takes it; None: any will do."""
 

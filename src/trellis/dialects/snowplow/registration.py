@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
     import typer
 
-    from trellis.dialects.registration import ReferenceResolver
+    from trellis.dialects.registration import ReferenceResolver, RowRevision
     from trellis.evolution.dialect import Dialect
     from trellis.schema.documents.schema_format import SchemaFormat
 
@@ -25,6 +25,14 @@ def _open_registry(text: str) -> ReferenceResolver:
     from trellis.dialects.snowplow.client.references import RegistryReferences
 
     return RegistryReferences.open(text)
+
+
+def _open_revision(settings: Mapping[str, Any]) -> RowRevision | None:
+    if not {"dedup", "dedup_store"} & settings.keys():
+        return None
+    from trellis.dialects.snowplow.runs.revision import EventRevision
+
+    return EventRevision.of(settings)
 
 
 def _add_commands(app: typer.Typer) -> None:
@@ -47,4 +55,5 @@ registration = Registration(
     add_commands=_add_commands,
     schema_formats=_schema_formats,
     open_registry=_open_registry,
+    open_revision=_open_revision,
 )
