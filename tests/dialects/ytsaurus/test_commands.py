@@ -199,6 +199,7 @@ def test_errors_have_codes(table: Run) -> None:
     assert json.loads(wrong.out)["error"] == {
         "type": "YtError",
         "exit_code": 1,
+        "retryable": False,
         "code": 307,
         "message": 'row 0, column "a": expected int64, not string "x"',
         "attributes": {"row": 0, "column": "a", "expected": "int64", "actual": "string"},
