@@ -115,6 +115,11 @@ class RunLoader:
                 f"{run}: it was shredded by version {manifest.algorithm} of the algorithm, this loader has "
                 f"version {ALGORITHM}; shred it again, or load it with the program that shredded it"
             )
+        if manifest.layout != "model":
+            raise SchemaError(
+                f"{run}: its files are in layout {manifest.layout}, and layout model is loaded; shred the "
+                "run again with --layout model"
+            )
         if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
             return RunReport(run.name, "empty")
         with self.warehouse.commit(self.dataset, manifest.base) as commit:
