@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from trellis.cli.arguments import HOW, OUTPUT, Debug, Json, option
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import HOW, OUTPUT, Debug, EngineArguments, Json, option
 from trellis.dialects.ytsaurus.commands.arguments import (
     At,
     Force,
@@ -259,10 +260,12 @@ def alter_schema(
 
 
 @tables.command("merge", cls=SourcesCommand)
+@expand_groups
 def merge_tables(
     source: Source,
     target: Target,
     at: At,
+    engine: EngineArguments,
     mode: Annotated[
         Literal["unordered", "ordered", "sorted", "auto"],
         option(
@@ -278,17 +281,21 @@ def merge_tables(
 ) -> None:
     """Merge tables into one: one after the other, or by their keys."""
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge
+    from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
+    settings = OperationSpec.parse(parse_map(spec, "--spec"))
     with _open(at) as store:
-        merge(store, source, target, mode, OperationSpec.parse(parse_map(spec, "--spec")))
+        merge(store, source, target, mode, settings, EngineChoice(*engine))
     _print({"path": target}, "", json)
 
 
 @tables.command("sort", cls=SourcesCommand)
+@expand_groups
 def sort_tables(
     source: Source,
     target: Target,
     at: At,
+    engine: EngineArguments,
     sort_by: Annotated[
         list[str],
         option(
@@ -305,15 +312,18 @@ def sort_tables(
     """Sort the rows of tables."""
     from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, sort
+    from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
+    settings = OperationSpec.parse(parse_map(spec, "--spec"))
     items = [parse_yson(item, "--sort-by") if item.startswith("{") else item for item in sort_by]
     with _open(at) as store:
         keys = parse_sort_columns(items, "--sort-by")
-        sort(store, source, target, keys, OperationSpec.parse(parse_map(spec, "--spec")))
+        sort(store, source, target, keys, settings, EngineChoice(*engine))
     _print({"path": target}, "", json)
 
 
 @tables.command("remote-copy")
+@expand_groups
 def copy_from_store(
     source: Annotated[str, option("--src", metavar="PATH", panel=HOW, help="The table that is copied.")],
     target: Target,
@@ -321,6 +331,7 @@ def copy_from_store(
         str, option("--cluster", metavar="URL", panel=HOW, help="The store of --src, yt:FOLDER.")
     ],
     at: At,
+    engine: EngineArguments,
     copy_attributes: Annotated[
         bool, option("--copy-attributes", panel=HOW, help="Copy the attributes that users set, too.")
     ] = False,
@@ -330,10 +341,13 @@ def copy_from_store(
 ) -> None:
     """Copy a table of another store."""
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, remote_copy
+    from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
     settings = OperationSpec.parse(parse_map(spec, "--spec"))
     with _open(cluster) as other, _open(at) as store:
-        remote_copy(store, other, source, target, settings, copy_attributes=copy_attributes)
+        remote_copy(
+            store, other, source, target, settings, EngineChoice(*engine), copy_attributes=copy_attributes
+        )
     _print({"path": target}, "", json)
 
 

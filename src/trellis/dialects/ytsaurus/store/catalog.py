@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.document import read_columns, schema_document
 from trellis.dialects.ytsaurus.schema.model import SchemaMode, TableSchema
-from trellis.dialects.ytsaurus.store.chunks import Chunk, Key, Slice
+from trellis.dialects.ytsaurus.store.chunks import Chunk, Slice
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.writer import dumps
 
@@ -227,20 +227,18 @@ class Catalog:
         (position,) = self._db.execute(
             "SELECT coalesce(max(position) + 1, 0) FROM slices WHERE node = ?", (node_id,)
         ).fetchone()
+        schema_ids: dict[int, int] = {}  # by identity: chunks share few schemas, which are large
+        chunk_rows, slice_rows = [], []
         for index, part in enumerate(slices, position):
             chunk = part.chunk
-            self._db.execute(
-                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-                (
-                    *(chunk.id, self._schema_id(chunk.schema), chunk.rows, chunk.compressed_size),
-                    *(chunk.uncompressed_size, chunk.weight, chunk.optimize_for),
-                ),
-            )
-            keys = (_key_document(part.first_key), _key_document(part.last_key))
-            self._db.execute(
-                "INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (node_id, index, chunk.id, part.start, part.end, *keys),
-            )
+            if id(chunk.schema) not in schema_ids:
+                schema_ids[id(chunk.schema)] = self._schema_id(chunk.schema)
+            sizes = (chunk.rows, chunk.compressed_size, chunk.uncompressed_size, chunk.weight)
+            chunk_rows.append((chunk.id, schema_ids[id(chunk.schema)], *sizes, chunk.optimize_for))
+            keys = (part.first_key_yson, part.last_key_yson)
+            slice_rows.append((node_id, index, chunk.id, part.start, part.end, *keys))
+        self._db.executemany("INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", chunk_rows)
+        self._db.executemany("INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?)", slice_rows)
         self.touch(node_id)
 
     def clear_slices(self, node_id: str) -> None:
@@ -272,7 +270,7 @@ class Catalog:
     def _slice(self, row: tuple[Any, ...]) -> Slice:
         chunk_id, schema, rows, compressed, uncompressed, weight, optimize_for, start, end, first, last = row
         chunk = Chunk(chunk_id, self._schema(schema), rows, compressed, uncompressed, weight, optimize_for)
-        return Slice(chunk, start, end, _read_key(first), _read_key(last))
+        return Slice(chunk, start, end, first, last)
 
     def _schema(self, schema_id: int) -> TableSchema:
         if schema_id not in self._schemas:
@@ -310,11 +308,3 @@ def new_node(type: NodeType, parent: str, name: str, attributes: Mapping[str, An
 
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def _key_document(key: Key | None) -> bytes | None:
-    return None if key is None else dumps(list(key), yson_format="binary")
-
-
-def _read_key(document: bytes | None) -> Key | None:
-    return None if document is None else tuple(loads(document, raw=True))

@@ -51,6 +51,10 @@ class Store:
             raise UsageError(f"{url!r} is not the URL of a store; expected yt:FOLDER")
         return cls(Path(folder), dict(parse_qsl(query, keep_blank_values=True)))
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
     def close(self) -> None:
         self.catalog.close()
 
