@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,19 @@ from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 
 
-def propose_schema(dialect: Dialect, source: Any, stored: Schema) -> ProposedSchema | None:
+def propose_schema(
+    dialect: Dialect, source: Any, table: str, stored: Schema, settings: Mapping[str, Any]
+) -> ProposedSchema | None:
     """A schema for the records of files.
 
-    None where the dialect proposes none, the stored schema has tables, or the records come from no file.
+    None where the dialect proposes none, the stored schema has the table (any, where the user names none), or
+    the records come from no file.
     """
     paths = [source] if isinstance(source, (str, Path)) else source
     if not isinstance(paths, Sequence) or not all(isinstance(path, (str, Path)) for path in paths):
         return None
-    if not all(is_system(name, dialect.capabilities.system_prefix) for name in stored.tables):
+    prefix = dialect.capabilities.system_prefix
+    known = [name for name in stored.tables if not is_system(name, prefix)]
+    if table in known or (known and not table):
         return None
-    return registration_of(dialect.name).propose_schema(paths)
+    return registration_of(dialect.name).propose_schema(paths, settings)

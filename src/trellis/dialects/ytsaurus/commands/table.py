@@ -364,7 +364,12 @@ def erase_rows(path: RowsPath, at: At, spec: Spec = None, json: Json = False, de
 @tables.command("infer")
 def infer_schema(
     source: Annotated[
-        str, typer.Argument(metavar="FILE", help="Rows; - is standard input.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A file of rows, - for standard input; of JSON also a folder, a pattern or a URL.",
+            show_default=False,
+        ),
     ],
     format: RowFormat = "json",
     promote_integers: Annotated[
@@ -373,13 +378,19 @@ def infer_schema(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Print a schema for the rows of a file, all of which are read, and why each column has its type."""
+    """Print a schema for rows, all of which are read, and why each column has its type."""
     from trellis.dialects.ytsaurus.commands.infer_report import read_source, show_schema
     from trellis.dialects.ytsaurus.formats.format import Format
     from trellis.dialects.ytsaurus.inference.learning import learn_schema
 
-    rows = Format.parse(format).read_rows(read_source(source))
-    show_schema(learn_schema(rows, promote_integers=promote_integers), json)
+    if format == "json" and source != "-":
+        from trellis.dialects.ytsaurus.destination.proposal import survey_schema
+
+        learned = survey_schema([source], promote_integers=promote_integers)
+    else:
+        rows = Format.parse(format).read_rows(read_source(source))
+        learned = learn_schema(rows, promote_integers=promote_integers)
+    show_schema(learned, json)
 
 
 @tables.command("gc")

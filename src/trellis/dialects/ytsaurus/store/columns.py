@@ -168,4 +168,5 @@ def _array_weight(array: pa.Array) -> int:
         return _array_weight(array.items.slice(start, end - start))
     if pa.types.is_binary(type) or pa.types.is_string(type):
         return int(pc.sum(pc.binary_length(array), min_count=0).as_py())
-    return (len(array) - array.null_count) * (1 if pa.types.is_boolean(type) else 8)
+    valid: int = len(array) - array.null_count
+    return valid * (1 if pa.types.is_boolean(type) else 8)
