@@ -28,6 +28,9 @@ class ProposedSchema(NamedTuple):
     note: str
 
 
+SchemaProposer = Callable[[Sequence[str | Path], Mapping[str, Any]], ProposedSchema | None]
+"""Makes a schema for the records of files, by the options of the user; None where they want none."""
+
 ReferenceResolver = Callable[["Schema", Collection[str]], "Schema"]
 """Completes a schema with documents that records refer to, by their names. Raises TrellisError."""
 
@@ -37,10 +40,6 @@ class BroughtDestination(NamedTuple):
 
     open: Callable[[str], object]
     url_form: str
-
-
-def _no_proposal(files: Sequence[str | Path], settings: Mapping[str, Any]) -> ProposedSchema | None:
-    return None
 
 
 def _no_commands(app: typer.Typer) -> None:
@@ -80,11 +79,8 @@ class Registration:
     """Adds commands of its own to `trellis`."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """Profiles of `trellis generate` by name."""
-    propose_schema: Callable[[Sequence[str | Path], Mapping[str, Any]], ProposedSchema | None] = _no_proposal
-    """A schema for the records of files, by the options of the user.
-
-    None where the schema is learned from them as they are loaded.
-    """
+    propose_schema: SchemaProposer | None = None
+    """A schema for the records of files; None where the schema is learned from them as they are loaded."""
     destinations: Mapping[str, BroughtDestination] = field(default_factory=dict)
     """Destinations for its tables alone, by the scheme of their URLs."""
     open_registry: Callable[[str], ReferenceResolver] | None = None

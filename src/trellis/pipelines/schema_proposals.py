@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,27 @@ from trellis.schema.system import is_system
 
 
 def propose_schema(
-    dialect: Dialect, source: Any, table: str, stored: Schema, settings: Mapping[str, Any]
+    dialect: Dialect,
+    source: Any,
+    table: str,
+    read_stored: Callable[[], Schema],
+    settings: Mapping[str, Any],
 ) -> ProposedSchema | None:
     """A schema for the records of files.
 
     None where the dialect proposes none, the stored schema has the table (any, where the user names none), or
     the records come from no file.
     """
+    propose = registration_of(dialect.name).propose_schema
     paths = [source] if isinstance(source, (str, Path)) else source
-    if not isinstance(paths, Sequence) or not all(isinstance(path, (str, Path)) for path in paths):
+    if (
+        propose is None
+        or not isinstance(paths, Sequence)
+        or not all(isinstance(path, (str, Path)) for path in paths)
+    ):
         return None
     prefix = dialect.capabilities.system_prefix
-    known = [name for name in stored.tables if not is_system(name, prefix)]
+    known = [name for name in read_stored().tables if not is_system(name, prefix)]
     if table in known or (known and not table):
         return None
-    return registration_of(dialect.name).propose_schema(paths, settings)
+    return propose(paths, settings)

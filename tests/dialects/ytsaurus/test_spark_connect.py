@@ -12,6 +12,7 @@ from dialects.ytsaurus.test_tables import T, create, read, schema_of
 from spark.cluster import connect_server, environment
 from trellis.dialects.ytsaurus.store.store import Store
 
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
 SCRIPT = f"""
 import sys
 from pyspark.sql import SparkSession
