@@ -28,6 +28,7 @@ LAYERS = (
     (
         *("dialects.*.client", "dialects.*.cluster", "dialects.*.destination", "dialects.*.registry"),
         *("dialects.*.runs", "dialects.*.spark", "dialects.*.store"),
+        "site",
     ),
     "pipelines",
     ("destinations", "generate", "sources"),

@@ -17,13 +17,13 @@ def propose_schema(
     dialect: Dialect,
     source: Any,
     table: str,
-    read_stored: Callable[[], Schema],
+    look: Callable[[], tuple[Schema, object]],
     settings: Mapping[str, Any],
 ) -> ProposedSchema | None:
     """A schema for the records of files.
 
     None where the dialect proposes none, the stored schema has the table (any, where the user names none), or
-    the records come from no file.
+    the records come from no file. `look` gives the stored schema, with the tables it was read from.
     """
     propose = registration_of(dialect.name).propose_schema
     paths = [source] if isinstance(source, (str, Path)) else source
@@ -34,7 +34,7 @@ def propose_schema(
     ):
         return None
     prefix = dialect.capabilities.system_prefix
-    known = [name for name in read_stored().tables if not is_system(name, prefix)]
+    known = [name for name in look()[0].tables if not is_system(name, prefix)]
     if table in known or (known and not table):
         return None
     return propose(paths, settings)

@@ -180,7 +180,7 @@ def test_control_attributes(table: Run) -> None:
         '{"$attributes": {"row_index": 2}, "$value": null}',
     ]
     assert table(f"{read} --format dsv").err == (
-        "error: the format dsv has no control attributes; read the table as yson or json"
+        "error: the format dsv has no control attributes; read the table as yson, json or skiff"
     )
 
 
@@ -199,6 +199,7 @@ def test_errors_have_codes(table: Run) -> None:
     assert json.loads(wrong.out)["error"] == {
         "type": "YtError",
         "exit_code": 1,
+        "retryable": False,
         "code": 307,
         "message": 'row 0, column "a": expected int64, not string "x"',
         "attributes": {"row": 0, "column": "a", "expected": "int64", "actual": "string"},

@@ -31,7 +31,7 @@ from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import (
     catalog_has_changed,
-    check_run_state,
+    check_base_states,
     refuse_views,
 )
 from trellis.destinations.sql.queries import (
@@ -217,7 +217,7 @@ class DuckDB:
         tables = self._tables(db, commit.dataset)
         if catalog_has_changed(commit, tables):
             raise CommitConflict
-        check_run_state(commit, partial(_newest_row, db, commit.dataset))
+        check_base_states(commit, partial(_newest_row, db, commit.dataset))
         load = DuckDBLoad(db, self.path, commit, tables)
         load.execute()
         return load.row_changes()

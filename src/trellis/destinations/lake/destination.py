@@ -26,7 +26,7 @@ from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
 from trellis.destinations.refusals import refuse_case_variants, unknown_table
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
-from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state, refuse_views
+from trellis.destinations.sql.preconditions import catalog_has_changed, check_base_states, refuse_views
 from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import folder_name
@@ -111,7 +111,7 @@ class Lake:
         catalog = self.store.catalog(commit.dataset)
         if catalog_has_changed(commit, catalog):
             raise CommitConflict
-        check_run_state(commit, partial(self.newest_row, commit.dataset))
+        check_base_states(commit, partial(self.newest_row, commit.dataset))
         return LakeLoad(self.store, commit, catalog, scratch)
 
     def newest_row(

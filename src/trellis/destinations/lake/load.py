@@ -58,6 +58,8 @@ class LakeLoad:
             self._migrate(table)
             if table.name == metadata.versions:
                 self._record_version()
+        for table in self.commit.extra_tables:  # first, so that a load that is killed has its files on record
+            self._write(table.name, self._files.get(table.name, ()))
         for merge in self._merges:
             merge.execute()
         for name in self._written_tables():
@@ -135,8 +137,7 @@ class LakeLoad:
         chains = (chain for chain in commit.chains if chain.mode != "merge")
         chained = (table.name for chain in chains for table in commit.schema.chain(chain.root))
         keyed = (load.table for load in commit.keyed if not is_merge(load))
-        extra = (table.name for table in commit.extra_tables)
-        names = dict.fromkeys((*chained, *keyed, *extra, *self._emptied))
+        names = dict.fromkeys((*chained, *keyed, *self._emptied))
         return [name for name in names if name in self._tables or name in self._catalog]
 
     def _record_files(self, table: str) -> list[DataFile]:

@@ -43,7 +43,7 @@ from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.spark_relation import SparkRelation
 from trellis.destinations.sql.migration import Migration
-from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
+from trellis.destinations.sql.preconditions import catalog_has_changed, check_base_states
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -169,7 +169,7 @@ class Parquet:
             raise CommitConflict
         if catalog_has_changed(commit, catalog_of(base)):
             raise CommitConflict
-        check_run_state(commit, partial(self._newest_in, base))
+        check_base_states(commit, partial(self._newest_in, base))
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, Commit, StateConflict
+from trellis.engine.staging.loaded_files import LOADED_FILES
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
 
@@ -28,14 +29,16 @@ def tables_to_empty(commit: Commit) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
 
 
-def check_run_state(
-    commit: Commit, newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
-) -> None:
-    """Raises StateConflict where the state is not any more the one that the run began with.
+NewestRow = Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
+"""The last row of a table with a text in a column, by an order."""
 
-    `newest` gives the last row of a table with a text in a column, by an order. To be called while no other
-    load can commit.
+
+def check_base_states(commit: Commit, newest: NewestRow) -> None:
+    """Raises StateConflict where the load began with another state, or other loaded files.
+
+    To be called while no other load can commit.
     """
+    _check_files(commit, newest)
     if commit.base_state is None:
         return
     pipeline, metadata = commit.base_state.pipeline, commit.metadata
@@ -44,6 +47,18 @@ def check_run_state(
         raise StateConflict(
             f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
             "nothing was loaded, run again"
+        )
+
+
+def _check_files(commit: Commit, newest: NewestRow) -> None:
+    if commit.base_files is None:
+        return
+    table, sequence = commit.base_files.table, commit.base_files.sequence
+    row = newest(LOADED_FILES.name, "table_name", table, ("sequence",))
+    if (int(row["sequence"]) if row else 0) != sequence:
+        into = f"table {table}" if table else f"dataset {commit.dataset}"
+        raise StateConflict(
+            f"{into}: another load of new files committed meanwhile; nothing was loaded, load again"
         )
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.layout import ACCEPTED_CLASSES
+from trellis.engine.columnar.layout import ACCEPTED_CLASSES, READ_AS
 from trellis.engine.columnar.misfits import misfit_pattern, value_starts
 from trellis.engine.columnar.paths import nested_schema
 from trellis.engine.columnar.sampled_types import TypesByPath
@@ -30,12 +30,9 @@ from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
 _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
-    "text": pa.string(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "bool": pa.bool_(),
-    "timestamp": pa.string(),
+    kind: type_ for kind, type_ in READ_AS.items() if kind != "date"
 }
+"""What Arrow reads the values of a column as; dates take the exact path."""
 _STAMP: Final = pa.timestamp("us", "UTC")
 _FIRST_MICROSECOND, _LAST_MICROSECOND = (
     int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999)

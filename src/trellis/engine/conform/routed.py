@@ -167,21 +167,15 @@ class RoutedConformer(LearnedConformer):
         return self.flush_rows() if buffered >= BUFFERED_ROWS else []
 
     def items(
-        self,
-        items: Sequence[Any],
-        file: int,
-        number: int,
-        first: int,
-        name: str,
-        only: Sequence[int] | None = None,
+        self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None
     ) -> Conformed:
         self.router.start_block()
-        self.router.findings.file = name
+        self.router.findings.file = split.path
         outcome, selected = Conformed(), None if only is None else {*only}
         numbered_items = (
             (line, item) for line, item in enumerate(items, first) if selected is None or line in selected
         )
-        place = self._file(file), number, first
+        place = self._file(split.file), split.number, first
         waiting = self._route_items(numbered_items, place, outcome)
         return self._with_waiting(outcome, waiting, self._seed(*place))
 

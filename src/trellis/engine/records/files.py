@@ -16,7 +16,7 @@ from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, lines_by_offset
-from trellis.engine.records.items import Chunks, run_items
+from trellis.engine.records.items import WHERE, Chunks, run_items
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
@@ -125,7 +125,7 @@ class ItemRecords:
     def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan)
         for chunk in self.chunks() if conformer.learns else ():
-            return Peek(conformer.items(chunk, 0, 0, 0, "records").observed or Observations())
+            return Peek(conformer.items(WHERE, 0, chunk).observed or Observations())
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:

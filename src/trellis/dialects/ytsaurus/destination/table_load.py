@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -65,22 +64,18 @@ class TableLoad:
         self, files: Sequence[StagedFile], load_id: str, *, replaces: bool, parallel: Parallel
     ) -> None:
         """Raises YtError; the table stays as it was then. A load that the table has is passed over."""
-        with self._locked_table() as table:
-            attributes = dict(table.node.attributes)
-            newest = [to_bytes(name).decode() for name in attributes.get(LOADS, ())]
-            if load_id in newest:
-                return
-            plan = self._plan(table, replaces)
-            attributes[LOADS] = [*newest, load_id][-_LOADS_KEPT:]
-            self._write(table, plan, files, parallel, attributes)
+        with self.store.command("load into") as store:
+            replace(self, store=store)._load(files, load_id, replaces, parallel)
 
-    @contextmanager
-    def _locked_table(self) -> Iterator[TableInfo]:
+    def _load(self, files: Sequence[StagedFile], load_id: str, replaces: bool, parallel: Parallel) -> None:
         path = self.target.path
-        if self.store.find(path) is None:
-            self.store.create("table", path, recursive=True, ignore_existing=True)
-        with self.store.lock(self.store.table(path), "load into") as table:
-            yield table
+        self.store.create("table", path, recursive=True, ignore_existing=True)
+        table = self.store.lock(self.store.table(path), "load into")
+        attributes = dict(table.node.attributes)
+        newest = [to_bytes(name).decode() for name in attributes.get(LOADS, ())]
+        if load_id not in newest:
+            attributes[LOADS] = [*newest, load_id][-_LOADS_KEPT:]
+            self._write(table, self._plan(table, replaces), files, parallel, attributes)
 
     def _plan(self, table: TableInfo, replaces: bool) -> WritePlan:
         target, is_empty = self.target, self.store.catalog.last_slice(table.node.id) is None

@@ -83,20 +83,19 @@ class TableWriter:
         schema, files = self.output.schema, self.output.files
         kept: list[str] = []
         try:
-            with Store.open(self.url) as store:
-                if store.find(self.path) is None:
-                    store.create("table", self.path, recursive=True, ignore_existing=True)
-                with store.lock(store.table(self.path), "write") as table:
-                    append = self.append and store.catalog.last_slice(table.node.id) is not None
-                    if append and table.schema != schema:
-                        raise YtError(
-                            f"{self.path} was altered meanwhile; write again", ErrorCode.CONCURRENT_LOCK
-                        )
-                    if schema.is_sorted:
-                        check_borders(schema, slices, last_row_key(store, table) if append else None)
-                    plan = WritePlan(schema, "strong", append)
-                    commit_slices(store, table, plan, self.output.optimize_for, slices)
-                    kept += (part.chunk.id for part in slices)
+            with Store.open(self.url) as opened, opened.command("write") as store:
+                store.create("table", self.path, recursive=True, ignore_existing=True)
+                table = store.lock(store.table(self.path), "write")
+                append = self.append and store.catalog.last_slice(table.node.id) is not None
+                if append and table.schema != schema:
+                    raise YtError(
+                        f"{self.path} was altered meanwhile; write again", ErrorCode.CONCURRENT_LOCK
+                    )
+                if schema.is_sorted:
+                    check_borders(schema, slices, last_row_key(store, table) if append else None)
+                plan = WritePlan(schema, "strong", append)
+                commit_slices(store, table, plan, self.output.optimize_for, slices)
+            kept += (part.chunk.id for part in slices)
         finally:
             files.delete_operation(self.output.operation, kept)
 

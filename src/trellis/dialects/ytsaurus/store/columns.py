@@ -122,6 +122,10 @@ def needed_columns(chunk: TableSchema, table: TableSchema, names: Iterable[str] 
     return needed
 
 
+def is_stored_as_yson(type: Type) -> bool:
+    return plain_name(type) is None
+
+
 def batch_weight(batch: pa.RecordBatch) -> int:
     """What the rows of a chunk count for in `@data_weight`; YSON counts its bytes."""
     return int(batch.num_rows) + sum(map(_array_weight, batch.columns))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.formats.format import Format, TablePart
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.inference.operations import InputTable
 from trellis.dialects.ytsaurus.paths.ranges import MIN, Limit, RowRange, Sentinel
 from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path
-from trellis.dialects.ytsaurus.schema.model import Column
+from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
+from trellis.dialects.ytsaurus.store.arrow_rows import write_arrow, write_parquet
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import ChunkFiles, Key, Slice
 from trellis.dialects.ytsaurus.store.key_search import encode_bound, find_key
 from trellis.dialects.ytsaurus.store.row_source import RowSource
 from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.types.simple import simple_type
 from trellis.dialects.ytsaurus.values.order import encode_key
 from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
@@ -136,6 +139,14 @@ class TableSource:
         version, path = self.version, self.path
         return RowSource(version.files, version.info.schema, path.columns, path.rename_columns or {})
 
+    @property
+    def schema(self) -> TableSchema:
+        """The columns that are read. Of those that the table does not declare, each that is chosen is any."""
+        schema = self.input_table.filtered
+        chosen = () if self.path.columns is None or schema.strict else self.path.columns
+        undeclared = (Column(name, ANY) for name in chosen if name not in schema.by_name)
+        return replace(schema, columns=(*schema.columns, *undeclared))
+
     def intervals(self) -> list[tuple[int, int]]:
         return self.version.intervals(self.path.ranges)
 
@@ -149,6 +160,20 @@ class TableSource:
         rows = self.row_source
         for row in self.version.read_rows(start, end, rows.stored_names):
             yield rows.select(row)
+
+
+def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
+    """The bytes of the rows of all ranges, each after its marks if `controls` asks for some."""
+    parts = (
+        TablePart(index, start, source.read_rows_between(start, end))
+        for index, (start, end) in enumerate(source.intervals())
+        if start < end
+    )
+    if not format.is_arrow:
+        return format.write_parts(parts, controls)
+    format.check_controls(controls)
+    write = write_arrow if format.name == "arrow" else write_parquet
+    return write((row for part in parts for row in part.rows), source.schema)
 
 
 def open_source(store: Store, path: Any) -> TableSource:
