@@ -23,6 +23,7 @@ from trellis.destinations.base import (
 from trellis.destinations.folder import make_folder
 from trellis.destinations.lake.load import LakeLoad
 from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
+from trellis.destinations.lake.types import declared_type
 from trellis.destinations.refusals import refuse_case_variants, unknown_table
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
@@ -41,11 +42,19 @@ if TYPE_CHECKING:
 class Lake:
     """`staging_root` is a local folder for staged files, if possible on the file system of the tables."""
 
-    def __init__(self, url: str, store: TableStore, staging_root: str, default_dataset: str) -> None:
+    def __init__(
+        self,
+        url: str,
+        store: TableStore,
+        staging_root: str,
+        default_dataset: str,
+        *,
+        grows_structs: bool = False,
+    ) -> None:
         self.url = url
         self.store = store
         self.staging_root = staging_root
-        self.abilities = Abilities(store.warehouse, default_dataset)
+        self.abilities = Abilities(store.warehouse, default_dataset, grows_structs=grows_structs)
 
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(self.staging_root, folder_name(load_id)))
@@ -68,7 +77,7 @@ class Lake:
         return self.store.catalog(dataset)
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        return self.store.warehouse.type_of(column, names=native).upper()
+        return declared_type(column, self.store.warehouse, native)
 
     def migration(
         self,

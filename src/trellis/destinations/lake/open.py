@@ -20,7 +20,8 @@ _STAGING = os.path.join("_trellis", "staging")
 def open_delta(url: str, path: str) -> Lake:
     """The Delta tables below a folder."""
     request_format(DELTA_FORMAT)
-    return Lake(url, DeltaStore(path), os.path.join(path, _STAGING), default_dataset="")
+    staging = os.path.join(path, _STAGING)
+    return Lake(url, DeltaStore(path), staging, default_dataset="", grows_structs=True)
 
 
 def open_iceberg(url: str, path: str) -> Lake:
