@@ -42,7 +42,7 @@ RowFormat = Annotated[
         "--format",
         metavar="NAME",
         panel=HOW,
-        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet, skiff.",
+        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff.",
     ),
 ]
 

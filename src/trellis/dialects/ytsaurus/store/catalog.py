@@ -225,20 +225,19 @@ class Catalog:
         content = self._content(node_id)
         self._update(node_id, content="appended" if content == "kept" else content)
         schema_ids: dict[int, str] = {}  # by identity: chunks share few schemas, which are large
+        chunk_records, slice_records = [], []
         for index, part in enumerate(slices, self._next_position(node_id, self._scope)):
             chunk = part.chunk
             if id(chunk.schema) not in schema_ids:
                 schema_ids[id(chunk.schema)] = self._schema_id(chunk.schema)
-            self._db.execute(
-                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (id) DO NOTHING",
-                *(chunk.id, schema_ids[id(chunk.schema)], chunk.rows, chunk.compressed_size),
-                *(chunk.uncompressed_size, chunk.weight, chunk.optimize_for),
-            )
-            self._db.execute(
-                "INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(node_id, self._scope, index, chunk.id, part.start, part.end),
-                *(part.first_key_yson, part.last_key_yson),
-            )
+            sizes = (chunk.rows, chunk.compressed_size, chunk.uncompressed_size, chunk.weight)
+            chunk_records.append((chunk.id, schema_ids[id(chunk.schema)], *sizes, chunk.optimize_for))
+            keys = (part.first_key_yson, part.last_key_yson)
+            slice_records.append((node_id, self._scope, index, chunk.id, part.start, part.end, *keys))
+        self._db.execute_many(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (id) DO NOTHING", chunk_records
+        )
+        self._db.execute_many("INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", slice_records)
 
     def clear_slices(self, node_id: str) -> None:
         self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, self._scope)
