@@ -76,8 +76,8 @@ def test_files_of_a_version_have_its_own_columns(tmp_path: Path) -> None:
     )
 
 
-def test_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
-    """S-14: JSON needs a mapping, so it says by its paths where values are."""
+def test_seed_s14_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
+    """JSON needs a mapping, so it says by its paths where values are."""
     events = [
         enriched_line(1, vessel_call("1-1-0", berth="K7", draughtM=7.50)),
         enriched_line(2, vessel_call("1-0-1", berth="K\t8")),
