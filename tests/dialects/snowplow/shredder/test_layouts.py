@@ -18,7 +18,10 @@ from dialects.snowplow.enriched import (
     write_run,
 )
 from dialects.snowplow.shredder.test_shred import RUN, files, lines, shred
-from trellis.errors import UsageError
+from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader
+from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
+from trellis.errors import SchemaError, UsageError
 
 VERSIONS = "output=good/vendor=org.harbor/name=vessel_call"
 EVENT = "unstruct_event_org_harbor_vessel_call_1"
@@ -197,3 +200,14 @@ def test_r84_a_wide_row_with_a_new_id_has_a_context_with_the_old_one(tmp_path: P
         "iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0",
         f"{VESSEL_CALL}1-0-0",
     ]
+
+
+@pytest.mark.parametrize(("layout", "format"), [("version", "csv"), ("wide", "parquet")])
+def test_runs_in_other_layouts_are_not_loaded(tmp_path: Path, layout: str, format: str) -> None:
+    registry = write_registry(tmp_path)
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    shred(tmp_path, registry, format=format, settings={"layout": layout})
+    warehouse = open_warehouse(f"duckdb:{tmp_path / 'shop.duckdb'}")
+    with pytest.raises(SchemaError, match=f"its files are in layout {layout}, and layout model is loaded"):
+        RunLoader(warehouse, open_registry(registry), "atomic").load(str(tmp_path / "out"))
+    warehouse.close()
