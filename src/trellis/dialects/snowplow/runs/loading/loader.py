@@ -13,6 +13,7 @@ from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.layouts import events_path
 from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import (
@@ -28,9 +29,15 @@ from trellis.dialects.snowplow.runs.loading.records import (
 )
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
-from trellis.dialects.snowplow.runs.manifest import ALGORITHM, RunManifest, RunTable, find_runs, is_complete
+from trellis.dialects.snowplow.runs.manifest import (
+    ALGORITHM,
+    FORMAT_NAMES,
+    RunManifest,
+    RunTable,
+    find_runs,
+    is_complete,
+)
 from trellis.dialects.snowplow.runs.row_files import NULL
-from trellis.dialects.snowplow.runs.run_folder import ATOMIC_PATH
 from trellis.dialects.snowplow.runs.warehouses.base import (
     CopyColumn,
     CopyJob,
@@ -114,10 +121,15 @@ class RunLoader:
                 f"{run}: it was shredded by version {manifest.algorithm} of the algorithm, this loader has "
                 f"version {ALGORITHM}; shred it again, or load it with the program that shredded it"
             )
-        if manifest.layout != "model":
+        if manifest.layout == "wide":
             raise SchemaError(
-                f"{run}: its files are in layout {manifest.layout}, and layout model is loaded; shred the "
-                "run again with --layout model"
+                f"{run}: its files are wide rows, which are read where they are; shred the run again with "
+                "--layout model, or load its events with `trellis load --option layout=wide`"
+            )
+        if any(item.format == FORMAT_NAMES["json"] for item in manifest.types):
+            raise SchemaError(
+                f"{run}: some of its entities are JSON, for loaders with JSONPaths files; shred the run "
+                "again without --option json"
             )
         if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
             return RunReport(run.name, "empty")
@@ -211,7 +223,7 @@ class _RunLoad:
 
     def _copy_events(self, change: TableChange) -> CopyResult:
         return self._copy(
-            ATOMIC_PATH,
+            events_path(self.manifest.layout, self.manifest.format),
             EVENTS,
             {column.name: column for column in change.columns if column.name != LOAD_TIME},
             null="",
