@@ -22,7 +22,7 @@ from dialects.snowplow.shredder.test_shred import RUN, files, lines, shred
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
-from trellis.errors import SchemaError, UsageError
+from trellis.errors import UsageError
 
 VERSIONS = "output=good/vendor=org.harbor/name=vessel_call"
 EVENT = "unstruct_event_org_harbor_vessel_call_1"
@@ -228,30 +228,9 @@ def test_files_of_versions_are_loaded_into_the_table_of_their_family(tmp_path: P
         assert connection.sql(f"SELECT size FROM atomic.{recovered}").fetchall() == [("XL",)]
 
 
-@pytest.mark.parametrize(
-    ("format", "settings", "message"),
-    [
-        ("parquet", {"layout": "wide"}, "its files are wide rows, which are read where they are"),
-        (
-            "csv",
-            {"layout": "version", "json": "iglu:org.harbor/vessel_call/jsonschema/1-*-*"},
-            "some of its entities are JSON, for loaders with JSONPaths files",
-        ),
-    ],
-)
-def test_runs_that_are_not_loaded(
-    tmp_path: Path, format: str, settings: dict[str, str], message: str
-) -> None:
-    registry = write_registry(tmp_path)
-    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
-    shred(tmp_path, registry, format=format, settings=settings)
-    with pytest.raises(SchemaError, match=message):
-        load(tmp_path, registry)
-
-
 def load(folder: Path, registry: str) -> list[RunReport]:
     warehouse = open_warehouse(f"duckdb:{folder / 'shop.duckdb'}")
     try:
-        return RunLoader(warehouse, open_registry(registry), "atomic").load(str(folder / "out"))
+        return [*RunLoader(warehouse, open_registry(registry), "atomic").load(str(folder / "out"))]
     finally:
         warehouse.close()

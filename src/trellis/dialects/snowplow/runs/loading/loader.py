@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import islice
@@ -31,7 +31,6 @@ from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
 from trellis.dialects.snowplow.runs.manifest import (
     ALGORITHM,
-    FORMAT_NAMES,
     RunManifest,
     RunTable,
     find_runs,
@@ -92,12 +91,13 @@ class RunLoader:
     retries: Retries = field(default_factory=Retries)
     clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc)
 
-    def load(self, place: str) -> list[RunReport]:
+    def load(self, place: str) -> Iterator[RunReport]:
         """Load a run folder, or those in a folder that are not loaded yet, in the order of their names.
 
-        Raises UsageError, SchemaError, DestinationError; the run at which it stops is as it was.
+        A run is loaded when its report is asked for. Raises UsageError, SchemaError, DestinationError; the
+        run at which it stops is as it was.
         """
-        return [self._load_with_retries(run) for run in runs_in(place)]
+        return map(self._load_with_retries, runs_in(place))
 
     def status(self, place: str, since: str = "", until: str = "") -> list[RunReport]:
         """The state of each run whose name is later than one time and earlier than another one."""
@@ -123,13 +123,8 @@ class RunLoader:
             )
         if manifest.layout == "wide":
             raise SchemaError(
-                f"{run}: its files are wide rows, which are read where they are; shred the run again with "
-                "--layout model, or load its events with `trellis load --option layout=wide`"
-            )
-        if any(item.format == FORMAT_NAMES["json"] for item in manifest.types):
-            raise SchemaError(
-                f"{run}: some of its entities are JSON, for loaders with JSONPaths files; shred the run "
-                "again without --option json"
+                f"{run}: its files are wide rows, which `trellis load --option layout=wide` writes into a "
+                "warehouse; shred the run again with --layout model or version"
             )
         if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
             return RunReport(run.name, "empty")
@@ -172,13 +167,9 @@ class _RunLoad:
         warehouse, dataset = self.loader.warehouse, self.loader.dataset
         families = FamilyVersions(self.loader.registry, warehouse.profile)
         records = last_definitions(warehouse, dataset)
-        planner = TablePlanner(families, dataset, self.manifest.profile, self.loader.verification, records)
+        planner = TablePlanner(families, dataset, self.manifest, self.loader.verification, records)
         real_tables = warehouse.tables(dataset)
-        changes: dict[str, TableChange] = {}
-        for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
-            if run_table.table not in changes:  # the others have files of earlier versions of it
-                real = real_tables.get(run_table.table)
-                changes[run_table.table] = planner.change(run_table, real)
+        changes = planner.changes(real_tables)
         if self.manifest.good:
             changes[EVENTS] = events_change(
                 warehouse.profile, dataset, real_tables.get(EVENTS), self.loader.registry

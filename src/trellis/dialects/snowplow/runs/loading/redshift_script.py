@@ -51,9 +51,9 @@ class RedshiftScript:
                 f"{run}: it was shredded for {manifest.profile}; shred it again with --profile redshift"
             )
         families = FamilyVersions(self.registry, PROFILE)
-        planner = TablePlanner(families, self.dataset, manifest.profile, self.verification)
+        planner = TablePlanner(families, self.dataset, manifest, self.verification)
         changes = [
-            *(planner.change(table, tables.get(table.table)) for table in manifest.tables),
+            *planner.changes(tables).values(),
             *(
                 [events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)]
                 if manifest.good
