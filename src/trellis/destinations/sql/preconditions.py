@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.destinations.base import CatalogTable, Commit, StateConflict
+from trellis.destinations.base import CatalogTable, Commit, CommitConflict, StateConflict
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
 
@@ -45,6 +45,21 @@ def check_run_state(
             f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
             "nothing was loaded, run again"
         )
+
+
+def check_base(
+    commit: Commit,
+    version_hash: str | None,
+    catalog: Mapping[str, CatalogTable],
+    newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None],
+) -> None:
+    """Raises CommitConflict, StateConflict where the dataset is not as it was when the load was planned.
+
+    `version_hash` is that of the newest stored version of the schema; `newest` as in `check_run_state`.
+    """
+    if version_hash != commit.base_hash or catalog_has_changed(commit, catalog):
+        raise CommitConflict
+    check_run_state(commit, newest)
 
 
 def catalog_has_changed(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:
