@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import trellis
-from trellis.destinations.lake.session import iceberg_catalog
+from trellis.destinations.iceberg.session import iceberg_catalog
 from trellis.errors import DestinationError
 
 if TYPE_CHECKING:

@@ -32,9 +32,19 @@ def arrow_type_of(name: str) -> pa.DataType | None:
     >>> arrow_type_of("DECIMAL(10,2)"), arrow_type_of("ARRAY<INT>")
     (Decimal128Type(decimal128(10, 2)), None)
     """
-    if digits := _DECIMAL.fullmatch(name):
-        return pa.decimal128(int(digits[1]), int(digits[2]))
+    if size := decimal_size(name):
+        return pa.decimal128(*size)
     return _ARROW.get(name)
+
+
+def decimal_size(name: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal; None for another type.
+
+    >>> decimal_size("DECIMAL(10,2)"), decimal_size("BIGINT")
+    ((10, 2), None)
+    """
+    digits = _DECIMAL.fullmatch(name)
+    return (int(digits[1]), int(digits[2])) if digits else None
 
 
 def name_of(type_: pa.DataType) -> str:
