@@ -21,6 +21,8 @@ PLACEHOLDERS = ("...", "…")
 
 def parse(words: list[str]) -> None:
     """Raises what the command line prints as bad usage, where it would refuse the words."""
+    if words[0] == "--profile":  # an option of the program itself
+        words = words[2:]
     command: Any = typer.main.get_command(app)
     context = typer.Context(command, info_name="trellis")
     while hasattr(command, "resolve_command"):

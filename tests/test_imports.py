@@ -25,7 +25,14 @@ HEAVY = ("pyspark", "pyarrow", "duckdb", "pandas")
 LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
-    ("dialects.*.client", "dialects.*.cluster", "dialects.*.registry", "dialects.*.runs", "dialects.*.store"),
+    (
+        "dialects.*.client",
+        "dialects.*.cluster",
+        "dialects.*.registry",
+        "dialects.*.runs",
+        "dialects.*.store",
+        "site",
+    ),
     "pipelines",
     ("destinations", "generate", "sources"),
     "engine",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import jsonschema_rs
 import pytest
+from ruamel.yaml import YAML
 
 from trellis.errors import TrellisError
-from trellis.pipelines.config import Config, parse_config
+from trellis.pipelines.config import KEYS, Config, parse_config
 
 WHOLE = """\
 to: duckdb:shop.duckdb
@@ -91,3 +93,104 @@ def test_another_file(trellis, lines):
         trellis("load", "a.jsonl", "--config", "prod.yaml", "--json").json["destination"]
         == "duckdb:prod.duckdb"
     )
+
+
+PROFILES = """\
+to: duckdb:shop.duckdb
+options: {max_nesting: 2}
+master: local[2]
+profiles:
+  prod:
+    to: postgresql://${PGUSER}:${PGPASSWORD}@db/shop
+    options: {naming: direct}
+    engine: inline
+  small: {table: orders}
+"""
+
+
+def test_a_profile_wins_over_the_rest_of_the_file():
+    variables = {"PGUSER": "me", "PGPASSWORD": "a$b"}
+    assert parse_config(PROFILES, profile="prod", variables=variables) == Config(
+        to="postgresql://me:a$b@db/shop", options={"max_nesting": 2, "naming": "direct"}, engine="inline"
+    )
+    assert parse_config(PROFILES, variables={}).to == "duckdb:shop.duckdb"
+    small = parse_config(PROFILES, profile="small", variables={})
+    assert (small.to, small.table) == ("duckdb:shop.duckdb", "orders")
+
+
+@pytest.mark.parametrize(
+    ("value", "expanded"),
+    [
+        ("${A}", "1"),
+        ("x${A}y${B}", "x1y2"),
+        ("${NO:-default}", "default"),
+        ("${NO:-}", ""),
+        ("${EMPTY:-default}", "default"),
+        ("$$${A} $A $5", "$1 $A $5"),
+        ("${A", "${A"),
+    ],
+)
+def test_variables_of_the_environment(value, expanded):
+    variables = {"A": "1", "B": "2", "EMPTY": ""}
+    assert parse_config(f"table: '{value}'", variables=variables).table == expanded
+    assert parse_config(f"keys: ['{value}']", variables=variables).keys == (expanded,)
+    config = parse_config(f"options: {{warehouse: '{value}'}}", variables=variables)
+    assert config.options == {"warehouse": expanded}
+
+
+NOT_SET = (
+    ", line 2: staging: the environment variable TMP is not set; set it, or give a default: ${TMP:-value}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "profile", "fault"),
+    [
+        (
+            "to: a\nstaging: ${TMP}",
+            None,
+            NOT_SET,
+        ),
+        ("to: ${NO}\nprofiles: {abc: {to: x}}", "abd", ": there is no profile 'abd': did you mean 'abc'?"),
+        ("to: x", "prod", ": there is no profile 'prod'"),
+        ("profiles:\n  a:\n    tabel: x", None, ", line 3: unknown key 'tabel': did you mean 'table'?"),
+        ("profiles:\n  a: 1", None, ", line 2: profile a takes a mapping of keys such as to"),
+        ("profiles: [a]", None, ", line 1: profiles takes a mapping of names to settings"),
+    ],
+)
+def test_faults_of_profiles_and_variables(text, profile, fault):
+    with pytest.raises(TrellisError) as bad:
+        parse_config(text, profile=profile, variables={})
+    assert str(bad.value) == f"trellis.yaml{fault}"
+
+
+def test_the_profile_of_the_command_line_and_of_the_environment(trellis, lines, monkeypatch):
+    lines("trellis.yaml", "to: duckdb:shop.duckdb", "profiles: {test: {to: 'duckdb:test.duckdb'}}")
+    lines("a.jsonl", '{"id":1}')
+    assert trellis("load", "a.jsonl", "--json").json["destination"] == "duckdb:shop.duckdb"
+    chosen = trellis("--profile", "test", "load", "a.jsonl", "--json")
+    assert chosen.json["destination"] == "duckdb:test.duckdb"
+    monkeypatch.setenv("TRELLIS_PROFILE", "test")
+    assert trellis("load", "a.jsonl", "--json").json["destination"] == "duckdb:test.duckdb"
+    monkeypatch.setenv("TRELLIS_PROFILE", "tset")
+    unknown = trellis("load", "a.jsonl")
+    assert unknown.err == "error: trellis.yaml: there is no profile 'tset': did you mean 'test'?"
+
+
+def test_a_profile_needs_a_file(trellis, lines):
+    lines("a.jsonl", '{"id":1}')
+    ran = trellis("--profile", "test", "load", "a.jsonl")
+    assert ran.code == 2
+    assert ran.err == "error: profile test: there is no trellis.yaml here that has it; name one with --config"
+
+
+def test_the_json_schema_takes_what_the_parser_takes(trellis):
+    schema = jsonschema_rs.validator_for(trellis("config", "schema").json)
+    document = trellis("config", "schema").json
+    assert [*document["properties"]][:-1] == [key for key in document["properties"] if key in KEYS]
+    assert {*document["properties"]} == {*KEYS, "profiles"}
+    assert all("description" in schema for schema in document["properties"].values())
+    for text in (WHOLE, PROFILES, "max_rejected: 3", "mode: ${MODE}"):
+        assert schema.is_valid(YAML(typ="safe").load(text)), text
+    for text in ("tabel: a", "to: 3", "mode: mrege", "keys: {a: 1}", "profiles: {a: {tabel: x}}"):
+        assert not schema.is_valid(YAML(typ="safe").load(text)), text

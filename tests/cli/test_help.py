@@ -41,7 +41,20 @@ COMMANDS = commands_of(app)
 def test_there_are_all_commands():
     schema = ("show", "history", "diff", "drift", "export", "import", "lint")
     groups = (*(f"schema {word}" for word in schema), "discards list", "discards replay", "rejects list")
-    words = ("load", "plan", "stream", "run", "drop", "inspect", "loads", "generate", *groups)
+    words = (
+        "load",
+        "plan",
+        "stream",
+        "run",
+        "drop",
+        "inspect",
+        "loads",
+        "files",
+        "docs",
+        "config schema",
+        "generate",
+        *groups,
+    )
     app_of_plugins = typer.Typer()
     app_of_plugins.command("generate")(generate_records)
     app_of_plugins.command("load")(load_records)

@@ -32,7 +32,10 @@ from trellis.destinations.postgres.names import staging_schema
 from trellis.pipelines.pipeline import pipeline
 
 FIRST = [{"id": n, "v": f"first {n}", "k": [{"n": n}, {"n": n}]} for n in range(100)]
+THIRD = [{"id": n, "v": f"third {n}", "k": [{"n": n}]} for n in range(150, 160)]
 SECOND = [{"id": n, "v": f"second {n}", "k": [{"n": n}], "late": n} for n in range(50, 150)]
+NEW_ONLY = "new-only"
+"""A mode: files of a folder that are new, and another one that comes before the load is run again."""
 TRACED = (
     "/trellis/destinations/",
     "/trellis/pipelines/pipeline.py",
@@ -86,6 +89,10 @@ class Databases:
 
 
 def load(url: str, file: Path, mode: str, load_id: str | None = None) -> None:
+    if mode == NEW_ONLY:  # the file is one more in a folder
+        shutil.copy2(file, file.parent / "incoming")
+        pipeline("shop", to=url).load(str(file.parent / "incoming"), table="t", new_only=True)
+        return
     keys: Any = {"keys": ("id",)} if mode == "merge" else {}
     pipeline("shop", to=url).load(str(file), table="t", mode=mode, load_id=load_id, **keys)
 
@@ -138,8 +145,9 @@ def counting_lines(work: Callable[[], None], at: int | None, lines_file: Path) -
 
 
 def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iterator[dict[str, Any]]:
-    first, second = folder / "first.jsonl", folder / "second.jsonl"
-    for file, rows in ((first, FIRST), (second, SECOND)):
+    first, second, third = (folder / f"{name}.jsonl" for name in ("first", "second", "third"))
+    (folder / "incoming").mkdir()
+    for file, rows in ((first, FIRST), (second, SECOND), (third, THIRD)):
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     lines_file, places = folder / "lines", (Databases if url.startswith("postgres") else Folders)(url, folder)
     places.make("start")
@@ -149,6 +157,7 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
     def one(name: str, at: int | None = None, after: float | None = None) -> dict[str, Any]:
         shown = folder / f"{name}.json"
         places.make(name, like="start")
+        (folder / "incoming" / third.name).unlink(missing_ok=True)
         to, began = places.url(name), time.monotonic()
         load_id = None if after is None else "second"  # it may have ended before the signal came
 
@@ -156,7 +165,9 @@ def attempts(folder: Path, url: str, mode: str, lines: int, delays: int) -> Iter
             load(to, second, mode, load_id)
 
         def again() -> None:
-            if killed or load_id:
+            if mode == NEW_ONLY:
+                load(to, third, mode)
+            elif killed or load_id:
                 work()
             shown.write_text(json.dumps(looked_at(to)))
 

@@ -225,13 +225,13 @@ def test_keys_equal_but_for_case_or_separators_are_reported(shop: Shop) -> None:
 
 def test_a_null_key_names_file_record_and_column(shop: Shop) -> None:
     with pytest.raises(
-        ContractError, match=r"x\.jsonl, record 2: id is null, but column id of table t may not"
+        ContractError, match=r"x\.jsonl:2: shop\.t\.id: id is null, but column id of table t may not be null"
     ):
         shop.load('{"id":1}', '{"id":null}', mode="merge", keys=("id",))
 
 
 def test_a_key_that_is_missing_in_a_record_is_a_clear_error(shop: Shop) -> None:
-    with pytest.raises(TrellisError, match=r"x\.jsonl, record 2: there is no value for column id of table t"):
+    with pytest.raises(TrellisError, match=r"x\.jsonl:2: shop\.t\.id: there is no value for column id"):
         shop.load('{"id":1}', '{"x":1}', mode="merge", keys=("id",))
     assert shop.pipeline.destination.row_counts("main") == {}
 

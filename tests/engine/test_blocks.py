@@ -110,8 +110,22 @@ def test_files_are_taken_in_the_order_given_and_by_name_within_a_folder(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("megabytes", "cores", "expected"),
-    [(1, 2, 4), (34, 2, 17), (34, 16, 4), (75, 1, 64), (300, 2, 64), (3000, 2, 187), (9000, 2, 256)],
+    ("megabytes", "cores", "tables", "expected"),
+    [
+        (1, 2, 1, 4),
+        (34, 2, 1, 17),
+        (34, 16, 1, 4),
+        (75, 1, 1, 64),
+        (300, 2, 1, 64),
+        (3000, 2, 1, 187),
+        (9000, 2, 1, 256),
+        (300, 2, 250, 75),
+        (300, 2, 500, 150),
+        (300, 8, 500, 37),
+        (3000, 2, 500, 256),
+    ],
 )
-def test_every_core_has_a_split_and_large_inputs_have_larger_ones(megabytes, cores, expected):
-    assert split_for([InputFile("x", "lines", "", megabytes << 20)], cores) >> 20 == expected
+def test_every_core_has_a_split_and_large_inputs_or_many_tables_have_larger_ones(
+    megabytes, cores, tables, expected
+):
+    assert split_for([InputFile("x", "lines", "", megabytes << 20)], cores, tables) >> 20 == expected

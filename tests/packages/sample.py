@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from trellis.destinations.base import CatalogTable, Commit, Reset, RunState
+from trellis.destinations.base import CatalogTable, Commit, FileLogState, Reset, RunState
 from trellis.engine.plan import Counts
 from trellis.engine.staging.stage import StagedFile
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -85,6 +85,7 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
         native={"bigint": "bigint", "json": "jsonb"},
         reset=Reset(("old",), ("emptied",), True),
         base_state=RunState(pipeline, None),
+        base_files=FileLogState("orders", 3),
         now=AT,
     )
     report = Report(

@@ -72,6 +72,34 @@ def test_rows_that_keep_their_types_name_each_violation_once(shop: Pipeline) -> 
     assert shop.destination.row_counts("main")["lines"] == 1
 
 
+def test_every_missing_key_is_counted_with_the_first_place_of_each_kind(shop: Pipeline) -> None:
+    shop.load([{"key": 1, "n": 1}], table="t", mode="merge", keys="key")
+    Path("a.jsonl").write_text('{"key": 2}\n{"key": null, "n": 1}\n{"n": 2}\n')
+    Path("b.jsonl").write_text('{"key": null}\n{"key": 3, "n": "x"}\n{"n": 3}\n{"n": 4}\n')
+    with pytest.raises(ContractViolation) as bad:
+        shop.load(["a.jsonl", "b.jsonl"], table="t", contract={"data_type": "freeze"})
+    first, *others = str(bad.value).splitlines()
+    missing = "there is no value for column key of table t, which may not be null"
+    assert first == (
+        "a.jsonl:2: shop.t.key: key is null, but column key of table t may not be null (2 values); give it a "
+        "value, or declare the column nullable"
+    )
+    assert others == [
+        f"  a.jsonl:3: shop.t.key: {missing} (3 values)",
+        '  b.jsonl:2: shop.t.n: "x" at n does not fit its column, which is bigint',
+    ]
+    assert shop.destination.row_counts("main")["t"] == 1
+
+
+def test_a_missing_value_of_a_row_that_the_contract_leaves_out_is_no_violation(shop: Pipeline) -> None:
+    shop.load([{"key": 1, "n": 1}], table="t", mode="merge", keys="key")
+    lines = ['{"key": null, "new": 1}', '{"n": 2, "new": 2}', '{"key": 2}']
+    Path("a.jsonl").write_text("\n".join(lines))
+    report = shop.load("a.jsonl", table="t", contract={"columns": "discard_row"})
+    assert (report.rows.loaded, report.rows.dropped) == (1, 2)
+    assert sorted(row["key"] for row in shop.destination.query("main", "t")) == [1, 2]
+
+
 def test_values_are_counted_up_to_a_thousand(shop: Pipeline) -> None:
     shop.run(pa.table({"id": [1]}), table_name="lines")
     table, contract = pa.table({"id": [1.0, 2.0, *[0.5] * 5000]}), {"data_type": "freeze"}

@@ -45,7 +45,7 @@ def session_conf(spark: SparkSession, s3: S3Server, monkeypatch: pytest.MonkeyPa
 def by_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small inputs too are several tasks of Spark."""
     monkeypatch.setenv("TRELLIS_ENGINE", "spark")
-    monkeypatch.setattr(trellis.engine.records.files, "split_for", lambda files, cores: 200)
+    monkeypatch.setattr(trellis.engine.records.files, "split_for", lambda *_: 200)
 
 
 def test_tasks_read_and_stage_with_the_settings_of_the_session(

@@ -16,7 +16,10 @@ import typer
 
 from trellis import __version__
 from trellis.cli import arguments
+from trellis.cli.commands.config import configuration
 from trellis.cli.commands.discards import discards, rejects
+from trellis.cli.commands.docs import write_pages
+from trellis.cli.commands.files import show_files
 from trellis.cli.commands.generate import generate_records
 from trellis.cli.commands.inspect import inspect_records
 from trellis.cli.commands.load import load_records, plan_load
@@ -27,7 +30,8 @@ from trellis.cli.commands.stream import stream_records
 from trellis.cli.help_text import tidy_help
 from trellis.cli.output.console import print_warning
 from trellis.dialects import registrations
-from trellis.errors import TrellisError
+from trellis.errors import TrellisError, UsageError
+from trellis.pipelines.config import PROFILE, chosen_profile
 
 STOPPED = 130
 FAULT = 3
@@ -36,7 +40,6 @@ app = typer.Typer(
     name="trellis",
     help="The schema layer for Spark pipelines: semi-structured records become tables that grow with them.",
     epilog="Exit codes: 0 done, 1 the data broke the contract, 2 bad usage, 3 destination or Spark failed.",
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("load")(load_records)
@@ -49,6 +52,9 @@ app.add_typer(schemas, name="schema")
 app.add_typer(discards, name="discards")
 app.add_typer(rejects, name="rejects")
 app.command("loads")(list_loads)
+app.command("files")(show_files)
+app.command("docs")(write_pages)
+app.add_typer(configuration, name="config")
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)
@@ -63,11 +69,16 @@ def _version(requested: bool) -> None:
 
 @app.callback()
 def main(
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", metavar="NAME", help=f"A profile of trellis.yaml (or {PROFILE})."),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> None:
     """Options before the command."""
+    chosen_profile.set(profile)
 
 
 def run(argv: Sequence[str]) -> int:
@@ -103,7 +114,14 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
     if "--json" in argv:
         from trellis.cli.output.console import print_json
 
-        error = {"type": type(bad).__name__, "message": message, "exit_code": exit_code}
+        code = UsageError.error_code if exit_code == UsageError.exit_code else "internal"
+        error = {
+            "type": type(bad).__name__,
+            "code": code,
+            "message": message,
+            "retryable": False,
+            "exit_code": exit_code,
+        }
         print_json({"error": bad.to_dict() if isinstance(bad, TrellisError) else error})
     return exit_code
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple, get_args
 
 import typer
 
@@ -10,6 +11,9 @@ from trellis.destinations import DEFAULT_DESTINATION
 from trellis.destinations import registrations as destinations
 from trellis.dialects import DEFAULT_DIALECT, registrations
 from trellis.dialects import names as dialects
+from trellis.evolution.contract import MODES
+from trellis.evolution.table_writes import Mode as MergeMode
+from trellis.evolution.table_writes import Strategy as MergeStrategy
 
 debug: set[str] = set()  # not empty: show tracebacks
 
@@ -21,10 +25,24 @@ def _debug(value: bool) -> bool:
 
 
 def option(
-    *names: str, help: str, metavar: str | None = None, panel: str | None = None
+    *names: str,
+    help: str,
+    metavar: str | None = None,
+    panel: str | None = None,
+    choices: Sequence[str] = (),
 ) -> typer.models.OptionInfo:
+    """An option; `choices` are values that a shell completes."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
     info: typer.models.OptionInfo = typer.Option(
-        *names, help=help, metavar=metavar, rich_help_panel=panel, show_default=False
+        *names,
+        help=help,
+        metavar=metavar,
+        rich_help_panel=panel,
+        show_default=False,
+        autocompletion=complete if choices else None,
     )
     return info
 
@@ -104,6 +122,7 @@ Dialect = Annotated[
         metavar="NAME",
         panel=HOW,
         help=f"Schema language: {', '.join(dialects())}; default {DEFAULT_DIALECT}.",
+        choices=dialects(),
     ),
 ]
 Mode = Annotated[
@@ -113,6 +132,7 @@ Mode = Annotated[
         metavar="MODE",
         panel=HOW,
         help="append (default), replace or merge; applies until it is changed.",
+        choices=get_args(MergeMode),
     ),
 ]
 Strategy = Annotated[
@@ -122,6 +142,7 @@ Strategy = Annotated[
         metavar="NAME",
         panel=HOW,
         help="How to merge: delete-insert (default), upsert, insert-only or scd2.",
+        choices=get_args(MergeStrategy),
     ),
 ]
 Key = Annotated[
@@ -149,6 +170,7 @@ Contract = Annotated[
         panel=HOW,
         help="What may change: evolve, freeze, discard_row or discard_value; "
         "'columns=freeze,data_type=discard_value'; or a YAML file.",
+        choices=MODES,
     ),
 ]
 _EXAMPLES = [
@@ -169,6 +191,22 @@ Setting = Annotated[
 ConfigFile = Annotated[
     str | None,
     option("--config", metavar="FILE", panel=HOW, help="Settings, default ./trellis.yaml if it is there."),
+]
+NewOnly = Annotated[
+    bool,
+    option(
+        "--new-only",
+        panel=HOW,
+        help="Load only files that no load with this option brought into the table yet.",
+    ),
+]
+ReloadChanged = Annotated[
+    bool,
+    option(
+        "--reload-changed",
+        panel=HOW,
+        help="With --new-only: load files again that changed since they were loaded.",
+    ),
 ]
 MaxRejected = Annotated[
     str | None,
@@ -195,6 +233,7 @@ Engine = Annotated[
         metavar="NAME",
         panel=ENGINE,
         help="spark (default), or inline: in this process, without a JVM.",
+        choices=("spark", "inline"),
     ),
 ]
 Master = Annotated[

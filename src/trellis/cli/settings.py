@@ -21,6 +21,7 @@ from trellis.evolution.contract import MODES as CONTRACTS
 from trellis.evolution.contract import expand
 from trellis.pipelines.config import Config, read_text
 from trellis.pipelines.engine import Engine
+from trellis.pipelines.loading.options import LoadOptions
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
 from trellis.schema.documents.validate import DocumentError, Fault, faults, name_fault
@@ -58,14 +59,13 @@ class LoadCommand:
     def run(
         self,
         sources: Sequence[str],
-        load_id: str | None,
-        only_tables: Sequence[str],
+        options: LoadOptions,
         dry_run: bool,
         tell: ProgressCallback,
     ) -> Report:
         self.pipeline.tell = tell
         do = self.pipeline.plan if dry_run else self.pipeline.load
-        return do(list(sources), load_id=load_id, only_tables=tuple(only_tables), **self.options)
+        return do(list(sources), **{**self.options, **options})
 
 
 def open_pipeline(config: Config) -> Pipeline:

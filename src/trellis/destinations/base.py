@@ -15,7 +15,7 @@ from trellis.engine.arrow.types import Digits
 from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues
 from trellis.engine.staging.stage import StagedFile
-from trellis.errors import TrellisError
+from trellis.errors import ConflictError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.table_writes import History, IdentityRules, KeyedWrite, TableTreeWrite
@@ -34,6 +34,7 @@ __all__ = [
     "Commit",
     "CommitConflict",
     "Destination",
+    "FileLogState",
     "FillValues",
     "History",
     "IdentityRules",
@@ -111,6 +112,14 @@ class RunState:
 
 
 @dataclass(frozen=True)
+class FileLogState:
+    """How many loads had brought new files into a table when a load chose its own."""
+
+    table: str
+    sequence: int
+
+
+@dataclass(frozen=True)
 class Commit:
     """One load: all tables in one commit with its records.
 
@@ -141,6 +150,7 @@ class Commit:
     native: Mapping[DataType, str] = field(default_factory=dict)
     reset: Reset = field(default_factory=Reset)
     base_state: RunState | None = None
+    base_files: FileLogState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     @property
@@ -166,10 +176,8 @@ class CatalogTable:
     required: Collection[str] | None = None
 
 
-class StateConflict(TrellisError):
-    """Another run of the pipeline moved its state since this one was extracted."""
-
-    exit_code = 3
+class StateConflict(ConflictError):
+    """Another load moved the state, or loaded files, that this load began from."""
 
 
 class CommitConflict(Exception):

@@ -32,10 +32,6 @@ ReferenceResolver = Callable[["Schema", Collection[str]], "Schema"]
 """Completes a schema with documents that records refer to, by their names. Raises TrellisError."""
 
 
-def _no_proposal(files: Sequence[str | Path]) -> ProposedSchema | None:
-    return None
-
-
 def _no_commands(app: typer.Typer) -> None:
     return None
 
@@ -73,7 +69,7 @@ class Registration:
     """Adds commands of its own to `trellis`."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """Profiles of `trellis generate` by name."""
-    propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] = _no_proposal
+    propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] | None = None
     """A schema for the records of files; None where the schema is learned from them as they are loaded."""
     open_registry: Callable[[str], ReferenceResolver] | None = None
     """Opens the registry that the user's schema names, where records refer to schemas of one.

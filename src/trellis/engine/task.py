@@ -16,7 +16,14 @@ from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.places import Places
 from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
 from trellis.engine.plan import BlockRef, Counts, Peek, Plan
-from trellis.engine.staging.dead_letters import DISCARDS, REJECTS, PlaceOf, discard_batch, reject_batch
+from trellis.engine.staging.dead_letters import (
+    DISCARDS,
+    REJECTS,
+    TEXT_LIMIT,
+    PlaceOf,
+    discard_batch,
+    reject_batch,
+)
 from trellis.engine.staging.stage import Stage, StagedFile
 from trellis.engine.storage.storage import Storage
 from trellis.errors import TrellisError
@@ -88,6 +95,7 @@ def run_parts(
                     except ContractViolation as violation:
                         conformed = Conformed()
                         violations.append(violation)
+                    violations += conformed.violations
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
                         if conformed.waiting != ():
@@ -222,4 +230,5 @@ def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage
         stage.add(DISCARDS, discard_batch(conformed.discards, plan.load_id, place_of))
     if conformed.rejects:
         outcome.rejects.update(reject.kind or reject.reason.partition(":")[0] for reject in conformed.rejects)
-        stage.add(REJECTS, reject_batch(conformed.rejects, plan.load_id, place_of))
+        limit = None if plan.dialect.capabilities.keeps_rejected_lines else TEXT_LIMIT
+        stage.add(REJECTS, reject_batch(conformed.rejects, plan.load_id, place_of, limit))

@@ -181,6 +181,41 @@ def _default_remedy(entity: Entity, declared: bool) -> str:
     return f"{correction}, or load with the contract {entity}: evolve"
 
 
+def missing_value_violation(
+    schema_name: str,
+    table: str,
+    column: str,
+    path: str = "",
+    *,
+    table_schema: Table | None,
+    position: Sequence[int],
+    count: int,
+) -> ContractViolation:
+    """The violation of rows without a value for a column that takes no NULL.
+
+    `path` is where the value is null, empty where the records lack the key.
+    """
+    if path:
+        reason = f"{path} is null, but column {column} of table {table} may not be null"
+        remedy = "give it a value, or declare the column nullable"
+    else:
+        reason = f"there is no value for column {column} of table {table}, which may not be null"
+        remedy = "give every record one, or declare the column nullable"
+    return ContractViolation(
+        schema_name,
+        table,
+        column,
+        "data_type",
+        "evolve",
+        contract=EVOLVE,
+        table_schema=table_schema,
+        reason=reason,
+        remedy=remedy,
+        position=position,
+        count=count,
+    )
+
+
 def merge_violations(violations: Iterable[ContractViolation]) -> ContractViolation:
     """All violations of an input as one error: the first, and the others in the order of the input.
 

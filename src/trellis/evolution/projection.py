@@ -65,25 +65,35 @@ class TableRows:
 
 
 @dataclass(frozen=True)
+class ValueRules:
+    """How texts and lists are stored.
+
+    `is_plain` tells of a text whether it is nothing else, `time_of` which time it is; those that match
+    `iso_time` (RE2) are what ISO 8601 says, in UTC where they name no zone. `list_text` tells as what text a
+    list is kept (None: as nothing). Texts of more than `longest` bytes are no ordinary ones.
+    """
+
+    is_plain: Callable[[str], bool]
+    time_of: Callable[[str], datetime | None]
+    iso_time: str
+    list_text: Callable[[list[Any]], str | None]
+    longest: int | None = None
+
+
+@dataclass(frozen=True)
 class Projection:
     """What records of one sort may hold, and their rows.
 
     `texts` and `flags` may be there beside the leaves; `required` has to be. Texts at `same` must equal the
-    text of a column of the first table. `is_plain` tells of a text whether it is nothing else, `time_of`
-    which time it is; those that match `iso_time` (RE2) are what ISO 8601 says, in UTC where they name no
-    zone. `list_text` tells as what text a list is kept (None: as nothing). Where the first of `early`
-    is before the second, `warning` is to be counted.
+    text of a column of the first table. Where the first of `early` is before the second, `warning` is to be
+    counted. Nulls and blank texts are as if they were not there.
     """
 
     rows: tuple[TableRows, ...]
     texts: tuple[Path, ...]
     flags: tuple[Path, ...]
     required: tuple[Path, ...]
-    is_plain: Callable[[str], bool]
-    time_of: Callable[[str], datetime | None]
-    iso_time: str
-    list_text: Callable[[list[Any]], str | None]
+    rules: ValueRules
     same: Mapping[Path, str] = field(default_factory=dict)
-    longest: int | None = None
     early: tuple[Moment, Moment] | None = None
     warning: str = ""

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from trellis.errors import UsageError, nearest
-from trellis.schema.documents.yaml_text import read
+from trellis.schema.documents.yaml_text import Lines, read
 
 FILE = "trellis.yaml"
+PROFILE = "TRELLIS_PROFILE"
+chosen_profile: ContextVar[str | None] = ContextVar("chosen_profile", default=None)
+"""The profile that the command line names."""
+_VARIABLE = re.compile(r"\$\$|\$\{(?P<name>[A-Za-z_]\w*)(?::-(?P<default>[^}]*))?\}")
+_MERGED = ("options", "read_options")
+
+
+class _Setting(NamedTuple):
+    """A value, and where it stands."""
+
+    at: str
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -58,35 +73,92 @@ KEYS = tuple(field_.name for field_ in fields(Config))
 
 
 def find_config(path: str | None = None) -> Config:
-    """The settings of that file, or of ./trellis.yaml if there is one. Raises UsageError, SchemaError."""
-    file = Path(path or FILE)
-    if not file.is_file():
-        if path is None:
-            return Config()
-        raise UsageError(f"{path}: no such file; --config takes the path of a trellis.yaml")
-    return parse_config(read_text(file), str(file))
+    """The settings of that file, or of ./trellis.yaml if there is one, with those of the profile over them.
 
-
-def parse_config(text: str, where: str = FILE) -> Config:
+    The profile is `chosen_profile`, else what TRELLIS_PROFILE names. Raises UsageError, SchemaError.
     """
-    >>> parse_config("to: duckdb:shop.duckdb\\nkeys: id").keys
-    ('id',)
+    file, profile = Path(path or FILE), chosen_profile.get() or os.environ.get(PROFILE) or None
+    if file.is_file():
+        return parse_config(read_text(file), str(file), profile)
+    if path is not None:
+        raise UsageError(f"{path}: no such file; --config takes the path of a trellis.yaml")
+    if profile is not None:
+        raise UsageError(f"profile {profile}: there is no {FILE} here that has it; name one with --config")
+    return Config()
+
+
+def parse_config(
+    text: str, where: str = FILE, profile: str | None = None, variables: Mapping[str, str] = os.environ
+) -> Config:
+    """The settings of a document. `${NAME}` in a value is a variable, `${NAME:-text}` has a default.
+
+    >>> parse_config("to: duckdb:${FILE:-shop}.duckdb\\nkeys: id", variables={}).to
+    'duckdb:shop.duckdb'
     """
     document, lines = read(text, where)
     if document is None:
-        return Config()
+        document = {}
     if not isinstance(document, dict):
         raise UsageError(f"{where}: a configuration is a mapping of keys such as to, table and mode")
-    settings: dict[str, Any] = {}
+    profiles = document.pop("profiles", None) or {}
+    if not isinstance(profiles, dict):
+        line = lines.get(("profiles",), 1)
+        raise UsageError(f"{where}, line {line}: profiles takes a mapping of names to settings")
+    base = _settings(document, lines, where, ())
+    by_profile = {name: _settings(profiles[name], lines, where, ("profiles", name)) for name in profiles}
+    if profile is None:
+        return _config(base, variables)
+    if profile not in by_profile:
+        raise UsageError(f"{where}: there is no profile {profile!r}{nearest(profile, by_profile)}")
+    chosen = by_profile[profile]
+    below = {key: setting for key, setting in base.items() if key not in chosen or key in _MERGED}
+    return _config(chosen, variables).over(_config(below, variables))
+
+
+def _settings(document: Any, lines: Lines, where: str, path: tuple[str, ...]) -> dict[str, _Setting]:
+    """The settings of a document or of a profile, each checked, with its place."""
+    if not isinstance(document, dict):
+        raise UsageError(
+            f"{where}, line {lines.get(path, 1)}: profile {path[-1]} takes a mapping of keys such as to"
+        )
+    settings: dict[str, _Setting] = {}
     for key, value in document.items():
-        at = f"{where}, line {lines.get((key,), 1)}"
+        at = f"{where}, line {lines.get((*path, key), 1)}"
         if key not in KEYS:
-            raise UsageError(f"{at}: unknown key {key!r}{nearest(key, KEYS)}")
+            raise UsageError(f"{at}: unknown key {key!r}{nearest(key, (*KEYS, 'profiles'))}")
         if value is not None:
-            settings[key] = _CHECKS[key](f"{at}: {key}", value)
-    if settings.get("master") and settings.get("remote"):
+            settings[key] = _Setting(f"{at}: {key}", _CHECKS[key](f"{at}: {key}", value))
+    if "master" in settings and "remote" in settings:
         raise UsageError(f"{where}: master and remote name two different Sparks; keep one")
-    return Config(**settings)
+    return settings
+
+
+def _config(settings: Mapping[str, _Setting], variables: Mapping[str, str]) -> Config:
+    expanded = {key: _expand(at, value, variables) for key, (at, value) in settings.items()}
+    return Config(**expanded)
+
+
+def _expand(at: str, value: Any, variables: Mapping[str, str]) -> Any:
+    """The value with its variables replaced. Raises UsageError for one that is not set."""
+    if isinstance(value, dict):
+        return {key: _expand(at, item, variables) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_expand(at, item, variables) for item in value)
+    if not isinstance(value, str):
+        return value
+
+    def replacement(match: re.Match[str]) -> str:
+        if match[0] == "$$":
+            return "$"
+        name, default = match["name"], match["default"]
+        if name not in variables and default is None:
+            raise UsageError(
+                f"{at}: the environment variable {name} is not set; set it, or give a default: "
+                f"${{{name}:-value}}"
+            )
+        return variables.get(name) or default or ""
+
+    return _VARIABLE.sub(replacement, value)
 
 
 def read_text(file: Path) -> str:

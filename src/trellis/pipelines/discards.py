@@ -17,8 +17,9 @@ from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import TableBatch, array_of
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS
 from trellis.engine.staging.stage import Stage, by_table
-from trellis.errors import TrellisError
+from trellis.errors import ConflictError
 from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
+from trellis.pipelines.loading.new_files import committed_loads
 from trellis.pipelines.loading.runner import ATTEMPTS
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Schema, Table
@@ -88,7 +89,7 @@ def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
             groups[dialect_table.name, table, column, reason].append((int(count), str(example or "")))
     if DISCARDS.name in known:
         by_load = ("load_id", "table_name", "column_name", "reason")
-        loads = _loads(pipeline)
+        loads = committed_loads(pipeline)
         for load_id, table, column, reason, count, example in destination.count_by(
             pipeline.dataset, DISCARDS.name, by_load, "value"
         ):
@@ -119,7 +120,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
     Values go back in one commit: a row that is gone, that shares its key with others, or whose column was
     given a value since, stays as it is. Rows of root tables are loaded as records under the contract that
     holds now, those of one load and table in one load, and no second time; other discards are left. Raises
-    what `load` raises, and TrellisError where others were faster.
+    what `load` raises, and ConflictError where others were faster.
     """
     if get_dialect(pipeline.dialect).dead_letters.table(pipeline.schema) is None:
         return _replay_rows(pipeline, table)
@@ -128,7 +129,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
             return _Replaying(pipeline, table).run()
         except CommitConflict:
             continue
-    raise TrellisError(
+    raise ConflictError(
         f"{pipeline.destination.url}: commit conflict: other writers kept committing first; replay again"
     )
 
@@ -136,7 +137,7 @@ def replay_discards(pipeline: Pipeline, table: str | None = None) -> Replay:
 def _replay_rows(pipeline: Pipeline, only: str | None) -> Replay:
     """Load the discarded rows of each load and table under a load id that tells that they are loaded."""
     destination, dataset = pipeline.destination, pipeline.dataset
-    loads, tables = _loads(pipeline), pipeline.schema.tables
+    loads, tables = committed_loads(pipeline), pipeline.schema.tables
     records: dict[tuple[str, str], dict[tuple[str, int], str]] = defaultdict(dict)
     known = destination.catalog(dataset)
     for discard in destination.query(dataset, DISCARDS.name) if DISCARDS.name in known else ():
@@ -158,16 +159,6 @@ def _replay_rows(pipeline: Pipeline, only: str | None) -> Replay:
 def _replay_id(load_id: str, table: str) -> str:
     """The id of the load that replays the rows of a table that another load discarded."""
     return f"replay-{load_id}-{table}"
-
-
-def _loads(pipeline: Pipeline) -> set[str]:
-    """The ids of the loads of a dataset."""
-    metadata = get_dialect(pipeline.dialect).metadata.tables()
-    if metadata.loads not in pipeline.destination.catalog(pipeline.dataset):
-        return set()
-    return {
-        str(row[metadata.load_id]) for row in pipeline.destination.query(pipeline.dataset, metadata.loads)
-    }
 
 
 class _Replaying:

@@ -21,6 +21,8 @@ from typing import Any, Literal
 
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import UsageError
+from trellis.pipelines.operations.hooks import LoadStarted
+from trellis.pipelines.operations.observe import observe_load
 from trellis.pipelines.report import Report
 
 HISTORY = "TRELLIS_HISTORY"
@@ -83,13 +85,25 @@ class LoadHistory:
     def __init__(self, url: str, dataset: str) -> None:
         scheme, colon, path = url.partition(":")
         place = url if path.startswith("//") else f"{scheme}{colon}{os.path.abspath(path)}"
+        self.url = url
+        self.dataset = dataset
         self.folder = _root() / folder_name(f"{place} {dataset}")
 
-    def record(self, outcome: LoadOutcome, load: Callable[[LoadOutcome], Report]) -> Report:
-        """Carry out a load, and keep what became of it. Raises what the load raises."""
+    def record(
+        self, outcome: LoadOutcome, load: Callable[[LoadOutcome], Report], sources: Sequence[str] = ()
+    ) -> Report:
+        """Carry out a load, keep what became of it, and tell hooks and logs. Raises what the load raises."""
+        started = LoadStarted(
+            outcome.pipeline,
+            self.url,
+            self.dataset,
+            outcome.dialect,
+            datetime.fromisoformat(outcome.started),
+            tuple(sources),
+        )
         begin = time.monotonic()
         try:
-            report = load(outcome)
+            report = observe_load(started, lambda: load(outcome), lambda: outcome.load_id)
         except UsageError:
             raise
         except (Exception, KeyboardInterrupt) as error:

@@ -20,20 +20,22 @@ from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
 from trellis.engine.spark.storage import current_storage
 from trellis.engine.staging.column_defaults import fill_values
+from trellis.engine.staging.loaded_files import FileClaim
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
-from trellis.errors import TrellisError, UsageError
+from trellis.errors import ConflictError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
 from trellis.pipelines.datasets.dataset import Dataset, StoredTable
 from trellis.pipelines.engine import Engine, engine_of, runner_of
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
-from trellis.pipelines.loading.attempt import LoadContext, LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.checks import refuse_edited
+from trellis.pipelines.loading.job import LoadContext, LoadInput, LoadJob, ProgressCallback, ignore_progress
+from trellis.pipelines.loading.new_files import LoadedFile, load_new_files, loaded_files
 from trellis.pipelines.loading.options import LoadSettings, read_schema, registry_of, with_files
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
-from trellis.pipelines.records import DEFAULT_READ_OPTIONS, records_of
+from trellis.pipelines.records import DEFAULT_READ_OPTIONS, RecordSource, records_of, source_names
 from trellis.pipelines.refresh import Refresh, drop_job, forgetting, refresh_of, reset_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
@@ -57,11 +59,7 @@ if TYPE_CHECKING:
     from trellis.sources.hints.hints import ResourceHints
 
 
-def _silent(_: str, __: int, ___: int | None) -> None:
-    return None
-
-
-@dataclass
+@dataclass(repr=False)
 class Pipeline:
     """A named stream of records into one dataset of one destination.
 
@@ -77,7 +75,7 @@ class Pipeline:
     """
 
     name: str
-    to: str = field(repr=False)
+    to: str
     dataset: str = ""
     dialect: str = DEFAULT_DIALECT
     master: str | None = None
@@ -88,7 +86,7 @@ class Pipeline:
     import_schema: str | None = None
     export_schema: str | None = None
     staging: str | None = None
-    tell: ProgressCallback = _silent
+    tell: ProgressCallback = ignore_progress
 
     def __post_init__(self) -> None:
         engine_of(self.engine, self.master, self.remote)
@@ -111,6 +109,10 @@ class Pipeline:
         self.dataset = self.dataset or self._dialect.naming.dataset(
             self.settings, self.destination.abilities.default_dataset
         )
+
+    def __repr__(self) -> str:
+        where = f"{self.destination.url!r}, dataset={self.dataset!r}"
+        return f"Pipeline({self.name!r}, {where}, dialect={self.dialect!r})"
 
     @property
     def schema(self) -> Schema:
@@ -179,7 +181,7 @@ class Pipeline:
                     f"--dialect {other}, or load into another dataset"
                 )
 
-    def load(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
+    def load(self, source: RecordSource, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """Load records: paths, a DataFrame, an Arrow table, pandas, or an iterable of dicts.
 
         `table` is the root table, default the name of the first file; the options are those of
@@ -189,9 +191,9 @@ class Pipeline:
         as it was.
         """
         settings = LoadSettings.of(table, options)
-        return self._record(lambda outcome: self._load(source, settings, dry_run=False, outcome=outcome))
+        return self._record(lambda outcome: self._load(source, settings, False, outcome), source)
 
-    def plan(self, source: Any, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
+    def plan(self, source: RecordSource, table: str | None = None, **options: Unpack[LoadOptions]) -> Report:
         """What `load` would do: the same report, nothing written."""
         return self._load(source, LoadSettings.of(table, options), dry_run=True)
 
@@ -258,8 +260,12 @@ class Pipeline:
         """What became of the loads into the dataset, of those that failed too; the oldest first."""
         return self._history.outcomes()
 
-    def _record(self, load: Callable[[LoadOutcome], Report]) -> Report:
-        return self._history.record(begin_outcome(self.name, self.dialect), load)
+    def loaded_files(self) -> list[LoadedFile]:
+        """The files that loads with `new_only` brought into the dataset, the oldest first."""
+        return loaded_files(self.destination, self.dataset)
+
+    def _record(self, load: Callable[[LoadOutcome], Report], source: Any = None) -> Report:
+        return self._history.record(begin_outcome(self.name, self.dialect), load, source_names(source))
 
     @property
     def _history(self) -> LoadHistory:
@@ -331,7 +337,7 @@ class Pipeline:
 
         It must be made from the version that is there now, `pipeline.schema`. Root tables that say no write
         disposition and no resource get what a document gets, and the bookkeeping tables of the dialect are
-        added. Raises SchemaError, DestinationError, and TrellisError where another load was faster.
+        added. Raises SchemaError, DestinationError, and ConflictError where another load was faster.
         """
         dialect, base = self._dialect, schema.stored_hash
         as_read = from_dict(to_dict(schema), f"schema {schema.name}")
@@ -346,20 +352,12 @@ class Pipeline:
         records = dialect.metadata.rows(after, load_id, now, fresh=fresh, state=state)
         try:
             commit = Commit(
-                load_id,
-                self.dataset,
-                after,
-                base,
-                (),
-                {},
-                records,
-                {},
-                dialect.metadata.tables(),
+                load_id, self.dataset, after, base, (), {}, records, {}, dialect.metadata.tables(),
                 filled=fill_values(after, dialect.writes.backfill(after, now)),
-            )
+            )  # fmt: skip
             self.destination.commit(commit)
         except CommitConflict:
-            raise TrellisError(
+            raise ConflictError(
                 f"{self.destination.url}: another load changed the schema meanwhile; save it again"
             ) from None
         return after
@@ -367,17 +365,19 @@ class Pipeline:
     def _load(
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
     ) -> Report:
-        records = self._records(source, self._runner(), options.payload, options.reading)
-        job = self.load_job(source, records, options, dry_run)
-        (feed,) = job.feeds
-        fingerprint = (
-            None
-            if dry_run or options.load_id
-            else records.fingerprint(
-                self.name, self.dialect, self.dataset, feed.request.table, options.mode or ""
-            )
-        )
-        return self.load_runner().run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
+        def load(source: Any, options: LoadSettings, claim: FileClaim | None = None) -> Report:
+            records = self._records(source, self._runner(), options.payload, options.reading)
+            job = replace(self.load_job(source, records, options, dry_run), claim=claim)
+            (feed,) = job.feeds
+            fingerprint = None
+            if not (dry_run or options.load_id or claim):  # a claim is remembered by the destination
+                parts = (self.name, self.dialect, self.dataset, feed.request.table, options.mode or "")
+                fingerprint = records.fingerprint(*parts)
+            return self.load_runner().run(job, options.load_id, fingerprint, dry_run, outcome=outcome)
+
+        if options.new_only:
+            return load_new_files(self, source, options, load)
+        return load(source, options)
 
     def load_job(
         self, source: Any, records: Records, options: LoadSettings, dry_run: bool = False
@@ -396,7 +396,7 @@ class Pipeline:
         if options.schema is not None and resolve is None:
             user_schema = read_schema(options.schema, self._dialect)
         elif isinstance(records, FileRecords) and (
-            proposed := propose_schema(self._dialect, source, self.look(schema)[0])
+            proposed := propose_schema(self._dialect, source, lambda: self.look(schema)[0])
         ):
             user_schema, notes = proposed.schema, (proposed.note,)
         return LoadJob(
@@ -472,7 +472,7 @@ def pipeline(
     import_schema: str | None = None,
     export_schema: str | None = None,
     staging: str | None = None,
-    tell: ProgressCallback = _silent,
+    tell: ProgressCallback = ignore_progress,
 ) -> Pipeline:
     """A pipeline into a destination such as `duckdb:shop.duckdb` or `parquet:lake`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -17,12 +17,24 @@ from trellis.engine.records.files import FileRecords, ItemRecords, Records
 from trellis.engine.records.items import Chunks
 from trellis.engine.records.tables import TableRecords, batches_of
 from trellis.engine.runner import Runner
-from trellis.engine.storage.location import foreign_scheme
+from trellis.engine.storage.location import foreign_scheme, redacted_url
 from trellis.errors import UsageError
 from trellis.pipelines.storage import storage_for
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from trellis.engine.spark.job import SparkRunner
+
+
+class ArrowStream(Protocol):
+    """What hands over its rows as Arrow: a table of pyarrow, pandas or polars, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+RecordSource: TypeAlias = "str | Path | Sequence[str | Path] | DataFrame | ArrowStream | Iterable[object]"
+"""What records are loaded from: paths and URLs, a DataFrame, Arrow, pandas, dicts."""
 
 DEFAULT_READ_OPTIONS = ReadOptions()
 
@@ -81,6 +93,18 @@ def _of_paths(
     inputs = describe_files(files, paths, storage)
     runner.start()
     return FileRecords(inputs, runner, storage)
+
+
+def source_names(source: Any) -> tuple[str, ...]:
+    """The paths, URLs and tables of a source, for lineage; none of records in memory.
+
+    >>> source_names(["raw/a.jsonl", Path("b.jsonl")]), source_names([{"id": 1}])
+    (('raw/a.jsonl', 'b.jsonl'), ())
+    """
+    paths = [source] if isinstance(source, (str, Path)) else source
+    if isinstance(paths, Sequence) and all(isinstance(path, (str, Path)) for path in paths):
+        return tuple(redacted_url(str(path)) for path in paths)
+    return ()
 
 
 def source_of_url(sources: Sequence[str], read_options: ReadOptions) -> tuple[Sequence[str], ReadOptions]:

@@ -9,7 +9,7 @@ from trellis.destinations.base import Reset
 from trellis.errors import UsageError, nearest
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
-from trellis.pipelines.loading.attempt import LoadJob
+from trellis.pipelines.loading.job import LoadJob
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches
 

@@ -9,9 +9,11 @@ from typing import Any
 from trellis.destinations.row_changes import RowChanges
 from trellis.engine.plan import Counts
 from trellis.schema.compare import AddColumn, AddTable, Change
+from trellis.schema.html import html_paragraph, html_table
 from trellis.schema.model import Schema
 
 REPR_TABLES = 5
+HTML_CHANGES = 50
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,41 @@ class Report:
             lines += [f"  {count:,} {what}: {reason}" for reason, count in tally.by_reason.items()]
         lines += [f"  {failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
         return "\n".join((*lines, *self.notes, *self.alerts.values(), self.balance))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables, what was left out, the changes, the balance."""
+        where = f"{self.destination}, dataset {self.dataset}" if self.dataset else self.destination
+        title = "plan of a load" if self.dry_run else f"load {self.load_id}"
+        parts = [html_paragraph(f"{title} into {where}")]
+        if self.tables:
+            rows = [
+                (
+                    table.name,
+                    f"{table.rows:,}",
+                    table.merged,
+                    "new" if table.created else ", ".join(table.columns_added),
+                )
+                for table in self.tables
+            ]
+            parts.append(html_table(("Table", "Rows", "Merged", "New"), rows))
+        left_out = {"discarded": self.discards, "truncated": self.truncated, "rejected": self.rejects}
+        counts = [
+            (f"{count:,}", outcome, reason)
+            for outcome, tally in left_out.items()
+            for reason, count in tally.by_reason.items()
+        ]
+        if counts:
+            parts.append(html_table(("Count", "Left out", "Reason"), counts))
+        if self.changes:
+            changes = [(change.describe(),) for change in self.changes[:HTML_CHANGES]]
+            parts.append(html_table(("What changed",), changes))
+            if len(self.changes) > HTML_CHANGES:
+                parts.append(html_paragraph(f"and {len(self.changes) - HTML_CHANGES:,} more changes"))
+        if self.dry_run and self.statements:
+            parts.append(html_table(("Statements",), [(statement,) for statement in self.statements]))
+        failures = [f"{failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
+        sentences = (*failures, *self.notes, *self.alerts.values(), self.balance)
+        return "".join((*parts, *map(html_paragraph, sentences)))
 
     @property
     def balance(self) -> str:

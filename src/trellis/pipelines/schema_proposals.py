@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,19 @@ from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 
 
-def propose_schema(dialect: Dialect, source: Any, stored: Schema) -> ProposedSchema | None:
+def propose_schema(dialect: Dialect, source: Any, read_stored: Callable[[], Schema]) -> ProposedSchema | None:
     """A schema for the records of files.
 
     None where the dialect proposes none, the stored schema has tables, or the records come from no file.
     """
+    propose = registration_of(dialect.name).propose_schema
     paths = [source] if isinstance(source, (str, Path)) else source
-    if not isinstance(paths, Sequence) or not all(isinstance(path, (str, Path)) for path in paths):
+    if (
+        propose is None
+        or not isinstance(paths, Sequence)
+        or not all(isinstance(path, (str, Path)) for path in paths)
+    ):
         return None
-    if not all(is_system(name, dialect.capabilities.system_prefix) for name in stored.tables):
+    if not all(is_system(name, dialect.capabilities.system_prefix) for name in read_stored().tables):
         return None
-    return registration_of(dialect.name).propose_schema(paths)
+    return propose(paths)

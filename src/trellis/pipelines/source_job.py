@@ -16,7 +16,7 @@ from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.metadata import State
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.pipelines.loading.attempt import LoadInput, LoadJob
+from trellis.pipelines.loading.job import LoadInput, LoadJob
 from trellis.pipelines.records import of_tables
 from trellis.schema.dict_form import plain
 from trellis.schema.model import Schema, Settings

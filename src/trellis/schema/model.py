@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
+from trellis.schema.html import html_paragraph, html_table
+
 DataType = Literal[
     "text", "double", "bool", "timestamp", "date", "time", "bigint", "binary", "json", "decimal", "wei"
 ]
@@ -148,7 +150,10 @@ class Settings:
     extra: Extra = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True)
+REPR_TABLES = 5
+
+
+@dataclass(frozen=True, repr=False)
 class Schema:
     """A named set of tables with their settings and the record of their versions.
 
@@ -167,6 +172,22 @@ class Schema:
     imported_hash: str | None = None
     previous_hashes: tuple[str, ...] = ()
     extra: Extra = field(default_factory=lambda: NOTHING)
+
+    def __repr__(self) -> str:
+        tables = ", ".join([*self.tables][:REPR_TABLES])
+        more = ", ..." if len(self.tables) > REPR_TABLES else ""
+        return f"Schema({self.name!r}, version={self.stored_version}, tables=[{tables}{more}])"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: every column of every table."""
+        version = "not stored" if self.stored_version is None else f"version {self.stored_version}"
+        rows = [
+            (table.name, column.name, column.data_type or "", "no" if column.required else "yes")
+            for table in self.tables.values()
+            for column in table.columns.values()
+        ]
+        heading = html_paragraph(f"schema {self.name}, {version}")
+        return heading + html_table(("Table", "Column", "Type", "Null"), rows)
 
     def with_tables(self, *changed: Table) -> Schema:
         return replace(self, tables={**self.tables, **{t.name: t for t in changed}})

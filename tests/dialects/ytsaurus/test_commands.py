@@ -180,7 +180,7 @@ def test_control_attributes(table: Run) -> None:
         '{"$attributes": {"row_index": 2}, "$value": null}',
     ]
     assert table(f"{read} --format dsv").err == (
-        "error: the format dsv has no control attributes; read the table as yson or json"
+        "error: the format dsv has no control attributes; read the table as yson, json or skiff"
     )
 
 

@@ -24,9 +24,11 @@ from trellis.cli.arguments import (
     MergeKey,
     Mode,
     Name,
+    NewOnly,
     OnlyTable,
     Payload,
     ReadOption,
+    ReloadChanged,
     SchemaFile,
     Setting,
     Sources,
@@ -39,6 +41,7 @@ from trellis.errors import DestinationError
 from trellis.pipelines.config import Config, find_config
 
 if TYPE_CHECKING:
+    from trellis.pipelines.loading.options import LoadOptions
     from trellis.pipelines.report import Report
 
 
@@ -85,6 +88,8 @@ class LoadArguments(NamedTuple):
     """The command line of `load` and `plan`."""
 
     records: RecordArguments
+    new_only: NewOnly = False
+    reload_changed: ReloadChanged = False
     only_table: OnlyTable = None
     load_id: LoadId = None
 
@@ -117,6 +122,12 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
 
     records = arguments.records
     settings = records.settings()
+    options: LoadOptions = {
+        "new_only": arguments.new_only,
+        "reload_changed": arguments.reload_changed,
+        "only_tables": tuple(arguments.only_table or ()),
+        "load_id": arguments.load_id,
+    }
     with quiet_children(records.debug):
         start_engine(settings, records.sources)
         from trellis.cli.output.load_report import show
@@ -124,7 +135,7 @@ def _run(arguments: LoadArguments, dry_run: bool) -> Report:
 
         work = LoadCommand.of(settings)
         with progress() as tell:
-            report = work.run(records.sources, arguments.load_id, arguments.only_table or (), dry_run, tell)
+            report = work.run(records.sources, options, dry_run, tell)
     if records.json:
         print_json(report.to_dict())
     else:

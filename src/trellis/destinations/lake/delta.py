@@ -131,6 +131,13 @@ class DeltaStore:
         with explain_os_errors(self.root):
             storage_of(location).delete_tree(location)
 
+    def description(self, name: TableName) -> str | None:
+        return self._open(name).metadata().description
+
+    def describe(self, name: TableName, description: str) -> None:
+        with self._explained(name):
+            self._open(name).alter.set_table_description(description)
+
     def has_label(self, name: TableName, label: CommitLabel) -> bool:
         return _has_label(self._open(name), label)
 

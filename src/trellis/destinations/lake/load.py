@@ -75,6 +75,9 @@ class LakeLoad:
             self._migrate(table)
             if table.name == metadata.versions:
                 self._record_version()
+        for table in self.commit.extra_tables:  # first, so that a load that is killed has its files on record
+            self._tally(table.name)
+            self._write(table.name, self._files.get(table.name, ()))
         for name in self._emptied:
             if name in self._merged_tables and name in self._catalog:
                 self._empty(name)
@@ -179,9 +182,8 @@ class LakeLoad:
         chains = (chain for chain in commit.chains if chain.mode != "merge")
         chained = (table.name for chain in chains for table in commit.schema.chain(chain.root))
         keyed = (load.table for load in commit.keyed if not is_merge(load))
-        extra = (table.name for table in commit.extra_tables)
         emptied = (name for name in self._emptied if name not in self._merged_tables)
-        names = dict.fromkeys((*chained, *keyed, *extra, *emptied))
+        names = dict.fromkeys((*chained, *keyed, *emptied))
         return [name for name in names if name in self._tables or name in self._catalog]
 
     @cached_property

@@ -39,6 +39,7 @@ _CANNOT_CONNECT: tuple[tuple[str, str], ...] = (
     ("too many clients", "the server has no connection left; raise its max_connections, or load again later"),
     ("remaining connection slots", "the server has no connection left; raise its max_connections"),
 )
+_REFUSED_LOGINS = ("password authentication failed", "no password supplied", "no pg_hba.conf entry")
 _VIEW = re.compile(r"on (?:materialized )?view (.+) depends on")
 
 
@@ -53,11 +54,12 @@ def cannot_connect(bad: Exception, shown: str) -> ServerUnreachable:
         if missing:
             return ServerUnreachable(
                 f"{shown}: the server has no {name} {missing[1]}; correct its name, or create it with "
-                f"{make} {quoted(missing[1])}"
+                f"{make} {quoted(missing[1])}",
+                retryable=False,
             )
     for sign, sentence in _CANNOT_CONNECT:
         if sign in message:
-            return ServerUnreachable(f"{shown}: {sentence}")
+            return ServerUnreachable(f"{shown}: {sentence}", retryable=sign not in _REFUSED_LOGINS)
     return ServerUnreachable(f"{shown}: PostgreSQL cannot be reached ({first_line(bad)}); check the URL")
 
 
@@ -82,14 +84,16 @@ def _insufficient_privilege(error: StatementError, session: Session) -> TrellisE
     needs = error.context.needs.replace("{user}", quoted(session.user))
     what = f"; let its owner or a superuser run: {needs}" if needs else "; ask its owner for the right"
     return DestinationError(
-        f"{session.shown}: user {session.user} may not do that ({error}){what}{_nothing_loaded(error)}"
+        f"{session.shown}: user {session.user} may not do that ({error}){what}{_nothing_loaded(error)}",
+        retryable=False,
     )
 
 
 def _read_only(error: StatementError, session: Session) -> TrellisError:
     return DestinationError(
         f"{session.shown}: nothing can be written there ({error}); name the primary server, add "
-        "?target_session_attrs=read-write to the URL, or take default_transaction_read_only off the user"
+        "?target_session_attrs=read-write to the URL, or take default_transaction_read_only off the user",
+        retryable=False,
     )
 
 

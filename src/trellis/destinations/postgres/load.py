@@ -32,7 +32,7 @@ from trellis.destinations.sql.keyed import POSTGRES, KeyedStatements
 from trellis.destinations.sql.load import SqlLoad
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.preconditions import catalog_has_changed, check_run_state
+from trellis.destinations.sql.preconditions import catalog_has_changed, check_base_states
 from trellis.destinations.sql.roots import MergeNames, merge_columns
 from trellis.errors import SchemaError, TrellisError
 from trellis.schema.model import NOTHING, Column, Table
@@ -140,7 +140,7 @@ class PostgresLoad(SqlLoad):
         acquire_lock(self.session, digest("dataset", commit.dataset), what, "pg_advisory_xact_lock")
         if is_committed(self.session, commit):
             return
-        check_run_state(commit, partial(read_newest_row, self.session, commit.dataset))
+        check_base_states(commit, partial(read_newest_row, self.session, commit.dataset))
         if self.staging.staged:
             self.staging.check()
         self.catalog = read_catalog(self.session, commit.dataset)

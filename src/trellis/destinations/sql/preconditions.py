@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict, StateConflict
+from trellis.engine.staging.loaded_files import LOADED_FILES
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
 
@@ -28,14 +29,16 @@ def tables_to_empty(commit: Commit) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*chained, *commit.reset.empty)))
 
 
-def check_run_state(
-    commit: Commit, newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
-) -> None:
-    """Raises StateConflict where the state is not any more the one that the run began with.
+NewestRow = Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None]
+"""The last row of a table with a text in a column, by an order."""
 
-    `newest` gives the last row of a table with a text in a column, by an order. To be called while no other
-    load can commit.
+
+def check_base_states(commit: Commit, newest: NewestRow) -> None:
+    """Raises StateConflict where the load began with another state, or other loaded files.
+
+    To be called while no other load can commit.
     """
+    _check_files(commit, newest)
     if commit.base_state is None:
         return
     pipeline, metadata = commit.base_state.pipeline, commit.metadata
@@ -48,18 +51,27 @@ def check_run_state(
 
 
 def check_base(
-    commit: Commit,
-    version_hash: str | None,
-    catalog: Mapping[str, CatalogTable],
-    newest: Callable[[str, str, str, Sequence[str]], Mapping[str, Any] | None],
+    commit: Commit, version_hash: str | None, catalog: Mapping[str, CatalogTable], newest: NewestRow
 ) -> None:
     """Raises CommitConflict, StateConflict where the dataset is not as it was when the load was planned.
 
-    `version_hash` is that of the newest stored version of the schema; `newest` as in `check_run_state`.
+    `version_hash` is that of the newest stored version of the schema; `newest` as in `check_base_states`.
     """
     if version_hash != commit.base_hash or catalog_has_changed(commit, catalog):
         raise CommitConflict
-    check_run_state(commit, newest)
+    check_base_states(commit, newest)
+
+
+def _check_files(commit: Commit, newest: NewestRow) -> None:
+    if commit.base_files is None:
+        return
+    table, sequence = commit.base_files.table, commit.base_files.sequence
+    row = newest(LOADED_FILES.name, "table_name", table, ("sequence",))
+    if (int(row["sequence"]) if row else 0) != sequence:
+        into = f"table {table}" if table else f"dataset {commit.dataset}"
+        raise StateConflict(
+            f"{into}: another load of new files committed meanwhile; nothing was loaded, load again"
+        )
 
 
 def catalog_has_changed(commit: Commit, now: Mapping[str, CatalogTable]) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion.losses import LossCounts
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.conversion.settings import LossCounts
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, to_millis
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType
 from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression
@@ -176,17 +176,7 @@ def _times(
     if time_format.kind == "TIMESTAMP" and data_type is not PinotType.STRING:
         return (VALID_MIN_MILLIS, VALID_MAX_MILLIS), None, None
     if time_format.kind == "EPOCH" and data_type in (PinotType.INT, PinotType.LONG):
-        unit = _MILLIS.get(time_format.unit)
-        if unit is not None:
-            step = unit * time_format.size
+        step = to_millis(1, time_format.unit) * time_format.size
+        if step:
             return (-(-VALID_MIN_MILLIS // step), VALID_MAX_MILLIS // step), None, None
     return None, None, lambda value: main.problem(value) is None
-
-
-_MILLIS: Final[Mapping[str, int]] = {
-    "MILLISECONDS": 1,
-    "SECONDS": 1_000,
-    "MINUTES": 60_000,
-    "HOURS": 3_600_000,
-    "DAYS": 86_400_000,
-}

@@ -41,7 +41,7 @@ def _propose_schema(files: Sequence[str | Path]) -> ProposedSchema:
 
 
 def _describe_document(document: object, file: str) -> str | None:
-    from trellis.dialects.pinot.document.recognition import describe
+    from trellis.dialects.pinot.document.known_keys import describe
 
     return describe(document, file)
 

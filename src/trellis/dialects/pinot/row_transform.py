@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.pinot.columnar import vector_of
-from trellis.dialects.pinot.conversion.losses import LossKind
+from trellis.dialects.pinot.conversion.settings import LossKind
 from trellis.dialects.pinot.row.engine_values import MapEmitter, emitter
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row, RowFault
@@ -83,7 +83,10 @@ class PinotProgram:
                 result.warnings.append(self.time_out_of_range)
             if row.incomplete:
                 result.warnings.append("a value could not be stored and became null")
-        result.warnings += [unused(key) for key, value in record.items() if self._drops(key, value)]
+        used = self.used
+        result.warnings += [
+            unused(key) for key, value in record.items() if key not in used and value is not None
+        ]
         return result
 
     def defaults(self) -> dict[str, Any]:
@@ -98,9 +101,6 @@ class PinotProgram:
         """The losses since the last call, as sentences of the report."""
         counts = self.pipeline.losses.take_counts()
         return Counter({damaged(name, loss_kind): count for (name, loss_kind), count in counts.items()})
-
-    def _drops(self, key: str, value: Any) -> bool:
-        return key not in self.used and value is not None
 
     def _emitted(self, row: Row) -> dict[str, Any]:
         omitted = self.nullable & row.nulls

@@ -20,12 +20,7 @@ from trellis.schema.model import Schema
 
 class PinotWrites(DefaultWrites):
     def table_writes(
-        self,
-        schema: Schema,
-        roots: Sequence[str],
-        touched: Collection[str],
-        mode: Mode | None,
-        now: datetime,
+        self, schema: Schema, roots: Sequence[str], touched: Collection[str], mode: Mode | None, now: datetime
     ) -> tuple[Load, ...]:
         authored = authored_of(schema)
         if authored.schema is None:

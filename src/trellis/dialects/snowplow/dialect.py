@@ -49,7 +49,7 @@ class SnowplowSystemColumns(DefaultSystemColumns):
 
 class Snowplow(DialectDefaults):
     name = "snowplow"
-    capabilities = Capabilities(records_name_tables=True, options=NAMES)
+    capabilities = Capabilities(records_name_tables=True, keeps_rejected_lines=True, options=NAMES)
     routing = SnowplowRouting()
     types = SnowplowTypes()
     schemas = SnowplowSchemas()

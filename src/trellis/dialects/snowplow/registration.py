@@ -26,8 +26,8 @@ def _open_registry(text: str) -> ReferenceResolver:
 
 
 def _add_commands(app: typer.Typer) -> None:
+    from trellis.dialects.snowplow.commands.loaded import snowplow
     from trellis.dialects.snowplow.commands.registry import registry
-    from trellis.dialects.snowplow.commands.snowplow import snowplow
 
     app.add_typer(registry, name="registry")
     app.add_typer(snowplow, name="snowplow")

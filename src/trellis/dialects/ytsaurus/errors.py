@@ -23,6 +23,8 @@ class ErrorCode(IntEnum):
     CONCURRENT_LOCK = 402
     PATH_NOT_FOUND = 500
     ALREADY_EXISTS = 501
+    NO_SUCH_OPERATION = 1915
+    NO_SUCH_TRANSACTION = 11000
 
 
 _OF_ROWS = {
@@ -32,6 +34,7 @@ _OF_ROWS = {
     ErrorCode.SCHEMA_VIOLATION,
     ErrorCode.INCOMPARABLE_VALUES,
 }
+_OF_CONFLICTS = {ErrorCode.CONCURRENT_LOCK, ErrorCode.NO_SUCH_TRANSACTION}
 
 
 class YtError(TrellisError):
@@ -50,7 +53,23 @@ class YtError(TrellisError):
         self.code = code
         self.attributes = dict(attributes or {})
         self.inner_errors = tuple(inner_errors)
-        self.exit_code = 1 if code in _OF_ROWS else 3 if code is ErrorCode.CONCURRENT_LOCK else 2
+        self.exit_code = 1 if code in _OF_ROWS else 3 if code in _OF_CONFLICTS else 2
+
+    def contains_code(self, code: int) -> bool:
+        """Whether this error or one that led to it has a code."""
+        return self.code == code or any(error.contains_code(code) for error in self.inner_errors)
+
+    def is_resolve_error(self) -> bool:
+        return self.contains_code(ErrorCode.PATH_NOT_FOUND)
+
+    def is_already_exists(self) -> bool:
+        return self.contains_code(ErrorCode.ALREADY_EXISTS)
+
+    def is_concurrent_transaction_lock_conflict(self) -> bool:
+        return self.contains_code(ErrorCode.CONCURRENT_LOCK)
+
+    def is_no_such_transaction(self) -> bool:
+        return self.contains_code(ErrorCode.NO_SUCH_TRANSACTION)
 
     def __str__(self) -> str:
         if not self.inner_errors:
@@ -58,13 +77,14 @@ class YtError(TrellisError):
         return f"{self.message}: {'; '.join(map(str, self.inner_errors))}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What `--json` prints: beside the usual, the error as YTsaurus's own clients read it."""
-        return {**super().to_dict(), **self._answer()}
+        """What `--json` prints."""
+        return {**super().to_dict(), **self.to_document()}
 
-    def _answer(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, Any]:
+        """The error as YTsaurus's own clients read it."""
         return {
             "code": int(self.code),
             "message": self.message,
             "attributes": self.attributes,
-            "inner_errors": [error._answer() for error in self.inner_errors],
+            "inner_errors": [error.to_document() for error in self.inner_errors],
         }

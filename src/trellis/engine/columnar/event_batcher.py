@@ -5,44 +5,92 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.columnar.event_sources import MIN_SPLIT, Events
+from trellis.engine.columnar.event_values import JointProjection
 from trellis.engine.columnar.events import CompiledProjection, compile_projection
 from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.strict import Indexes, Mask, single_chunk
 from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch
+from trellis.evolution.projection import Path
 
 EventType = tuple[str | None, ...]
 
-MIN_GROUP = 128
-"""From so many lines of one event type in a block, projecting them is faster than the exact path."""
-SAMPLE_LINES = 64
+MIN_LINES = 128
+"""From so many lines that are read together, projecting them is faster than the exact path."""
+JOINT_LINES = 2_048
+"""So many lines of several event types are read together: one that does not fit fails them all."""
+SAMPLE_LINES = 32
 """Records whose values show the types of lists."""
-REFRESH_RATIO = 8
-"""A projection is renewed after a block where it failed for more than one in so many lines."""
+REFRESH_RATIO, REFRESH_LINES = 8, 4
+"""A projection is renewed once it failed for more than one in so many lines, and for more than so many."""
 TRIAL_LINES, MIN_SHARE = 400, 0.5
 """After so many lines of an event type, at least this share must have been projected."""
 
 
 @dataclass
 class _GroupState:
-    """The projection of one event type; `revision` is that of the tables that it was made for."""
+    """The projection of one event type; `revision` is that of the tables that it was made for.
+
+    `tried` lines were tried, so many were `projected`; the others count the current projection alone.
+    """
 
     compiled: CompiledProjection | None = None
     revision: int = -1
     is_stale: bool = True
     tried: int = 0
     projected: int = 0
+    tried_since: int = 0
+    failed_since: int = 0
 
     @property
     def is_worthwhile(self) -> bool:
         return self.tried < TRIAL_LINES or self.projected >= MIN_SHARE * self.tried
+
+    def start(self, compiled: CompiledProjection | None) -> None:
+        self.compiled, self.is_stale = compiled, compiled is None
+        self.tried_since = self.failed_since = 0
+
+    def count(self, tried: int, failed: int) -> None:
+        self.tried += tried
+        self.projected += tried - failed
+        self.tried_since += tried
+        self.failed_since += failed
+        self.is_stale = self.failed_since > max(self.tried_since / REFRESH_RATIO, REFRESH_LINES)
+
+
+class _Group(NamedTuple):
+    """The lines of one event type, by index."""
+
+    event_type: EventType
+    state: _GroupState
+    lines: Indexes
+
+
+class _JointGroups:
+    """Event types whose lines are read together."""
+
+    def __init__(self, first: _Group, compiled: CompiledProjection) -> None:
+        self.projection = JointProjection(compiled)
+        self.groups = [first]
+        self.size = len(first.lines)
+
+    def add(self, group: _Group) -> bool:
+        """Add an event type, if it can be read with the others."""
+        assert group.state.compiled is not None
+        if self.size + len(group.lines) > JOINT_LINES or not self.projection.add(group.state.compiled):
+            return False
+        self.groups.append(group)
+        self.size += len(group.lines)
+        return True
 
 
 @dataclass
@@ -60,6 +108,8 @@ class EventTypeBatcher:
     def __init__(self, router: RoutedFlattener) -> None:
         self.router = router
         self.states: dict[EventType, _GroupState] = {}
+        self.lists: dict[Path, pa.DataType] = {}
+        """The types of lists that some event type has: others with few lines are likely to have them."""
 
     def rows(
         self, events: Events, indexes: Indexes, id_generator: RowIdGenerator
@@ -70,66 +120,104 @@ class EventTypeBatcher:
         projected = _Projected(id_generator)
         read = events.read_keys(self.router.route.sorts, indexes)
         remaining, revision = [read.misfits, read.unread], self.router.tables.revision
-        for event_type, group in _by_event_type(read.records, read.lines):
+        joint: list[_JointGroups] = []
+        for event_type, lines in _by_event_type(read.records, read.lines):
             state = self.states.setdefault(event_type, _GroupState())
-            if len(group) < MIN_GROUP or not state.is_worthwhile:
-                remaining.append(group)
+            if state.is_worthwhile:
+                self._refresh(state, revision, event_type, events, lines)
+            if state.compiled is None or not state.is_worthwhile:
+                remaining.append(lines)
                 continue
-            if state.compiled is not None and state.revision != revision:
-                state.compiled = state.compiled.with_current_misfits()
-            state.revision = revision
-            if state.is_stale:
-                projection = self.router.route.projection(event_type)
-                types = events.types(group[:SAMPLE_LINES])
-                builder_of = self.router.tables.root_builder
-                state.compiled = compile_projection(projection, builder_of, types) if projection else None
-            if state.compiled is None:
-                remaining.append(group)
-                continue
-            left = self._project_group(state.compiled, event_type, events, group, projected)
-            remaining.append(left)
-            state.is_stale = REFRESH_RATIO * len(left) > len(group)
-            state.tried += len(group)
-            state.projected += len(group) - len(left)
+            group = _Group(event_type, state, lines)
+            if not any(groups.add(group) for groups in joint):
+                joint.append(_JointGroups(group, state.compiled))
+        remaining += [self._project(groups, events, projected) for groups in joint]
         return projected.batches, np.sort(np.concatenate(remaining)), projected.by_tables
 
-    def _project_group(
-        self,
-        compiled: CompiledProjection,
-        event_type: EventType,
-        events: Events,
-        group: Indexes,
-        projected: _Projected,
-    ) -> Indexes:
-        """Project records of one event type; the indexes of those that are left."""
+    def _refresh(
+        self, state: _GroupState, revision: int, event_type: EventType, events: Events, lines: Indexes
+    ) -> None:
+        """Compile the projection of an event type for the current tables, where it is stale."""
+        if state.compiled is not None and state.revision != revision:
+            state.compiled = state.compiled.with_current_misfits()
+        state.revision = revision
+        if state.is_stale:
+            projection = self.router.route.projection(event_type)
+            types = events.types(lines[:SAMPLE_LINES])
+            filled = {path: type_ for path, type_ in types.items() if not pa.types.is_null(type_)}
+            self.lists.update({path: type_ for path, type_ in filled.items() if pa.types.is_list(type_)})
+            types = {**types, **self.lists, **filled}
+            builder_of = self.router.tables.root_builder
+            state.start(compile_projection(projection, builder_of, types) if projection else None)
+
+    def _project(self, groups: _JointGroups, events: Events, projected: _Projected) -> Indexes:
+        """Project the records of event types that are read together; the indexes of those that are left."""
+        lines = np.concatenate([group.lines for group in groups.groups])
+        if groups.size < MIN_LINES:
+            return lines
+        numbers = np.zeros(int(lines.max()) + 1, np.int64)
+        for number, group in enumerate(groups.groups):
+            numbers[group.lines] = number
 
         def build(records: pa.Table, indexes: Indexes) -> Indexes:
-            batches, warnings = compiled.build_batches(
-                records, lambda path, rows: events.values(path, indexes[rows]), projected.id_generator
+            values = groups.projection.stored_values(
+                records, numbers[indexes], lambda path, rows: events.values(path, indexes[rows])
             )
-            projected.batches += batches
-            projected.by_tables.update(_count_by_tables(batches))
-            if warnings:
-                self.router.warnings[compiled.projection.warning] += warnings
-            return indexes[:0]
+            paths = list(values)
+            batch = pa.RecordBatch.from_arrays(
+                [values[path] for path in paths], [str(n) for n in range(len(paths))]
+            )
+            bounds = np.searchsorted(numbers[indexes], np.arange(len(groups.groups) + 1))
+            remaining = [indexes[:0]]
+            for group, (start, end) in zip(groups.groups, pairwise(bounds.tolist()), strict=True):
+                build_group = partial(self._build_group, group, paths, projected)
+                group_batch = batch.slice(start, end - start)
+                remaining.append(build_in_parts(build_group, group_batch, indexes[start:end], MIN_SPLIT))
+            return np.concatenate(remaining)
 
-        read = events.read(compiled, group)
-        of_type = _have_keys(read.records, self.router.route.sorts, event_type)
+        read = events.read(groups.projection, lines)
+        of_type = _have_keys(read.records, self.router.route.sorts, groups, numbers[read.lines])
         records = read.records if of_type.all() else read.records.filter(pa.array(of_type))
         special = build_in_parts(build, records, read.lines[of_type], MIN_SPLIT)
-        return np.concatenate([read.misfits, read.unread, read.lines[~of_type], special])
+        remaining = np.concatenate([read.misfits, read.unread, read.lines[~of_type], special])
+        counts = np.bincount(numbers[remaining], minlength=len(groups.groups))
+        for group, count in zip(groups.groups, counts.tolist(), strict=True):
+            group.state.count(len(group.lines), count)
+        return remaining
+
+    def _build_group(
+        self,
+        group: _Group,
+        paths: Sequence[Path],
+        projected: _Projected,
+        values: pa.RecordBatch,
+        indexes: Indexes,
+    ) -> Indexes:
+        """Build the rows of records of one event type, whose stored values are known by path."""
+        compiled = group.state.compiled
+        assert compiled is not None
+        by_path = {path: values.column(number) for number, path in enumerate(paths) if path in compiled.types}
+        batches, warnings = compiled.build_batches(by_path, projected.id_generator)
+        projected.batches += batches
+        projected.by_tables.update(_count_by_tables(batches))
+        if warnings:
+            self.router.warnings[compiled.projection.warning] += warnings
+        return indexes[:0]
 
 
-def _have_keys(records: pa.Table, keys: Sequence[str], event_type: EventType) -> Mask:
-    """Which records have the texts of an event type."""
+def _have_keys(records: pa.Table, keys: Sequence[str], groups: _JointGroups, numbers: Indexes) -> Mask:
+    """Which records have the texts of their event type; `numbers` are those of their groups."""
     have: Mask = np.ones(len(records), np.bool_)
-    for key, text in zip(keys, event_type, strict=True):
-        if key not in records.column_names:
-            have &= text is None
-            continue
-        column = records[key]
-        equal = column.is_null() if text is None else pc.fill_null(pc.equal(column, text), False)
-        have &= equal.to_numpy()
+    for place, key in enumerate(keys):
+        texts = pa.array([group.event_type[place] for group in groups.groups], pa.string())
+        expected = texts.take(pa.array(numbers))
+        column = (
+            single_chunk(records[key]) if key in records.column_names else pa.nulls(len(records), pa.string())
+        )
+        equal = pc.or_(
+            pc.fill_null(pc.equal(column, expected), False), pc.and_(pc.is_null(column), pc.is_null(expected))
+        )
+        have &= equal.to_numpy(zero_copy_only=False)
     return have
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -11,8 +11,9 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.engine.columnar.events import CompiledProjection, leaves
+from trellis.engine.columnar.event_values import JointProjection
 from trellis.engine.columnar.misfits import quoted
+from trellis.engine.columnar.paths import leaves
 from trellis.engine.columnar.sampled_types import TypesByPath, types_below, types_in
 from trellis.engine.columnar.strict import Indexes, Mask, StrictRead, StrictReader, single_chunk
 from trellis.evolution.projection import Path
@@ -38,8 +39,8 @@ class Events(Protocol):
         """The types of the values of some records."""
         ...
 
-    def read(self, compiled: CompiledProjection, indexes: Indexes) -> StrictRead:
-        """Those of some records that fit the schema of a projection, under that schema."""
+    def read(self, projection: JointProjection, indexes: Indexes) -> StrictRead:
+        """Those of some records that fit the schema of a projection, in this order and under that schema."""
         ...
 
     def values(self, path: Path, indexes: Indexes) -> list[Any]:
@@ -70,8 +71,8 @@ class EventLines:
     def types(self, indexes: Indexes) -> TypesByPath:
         return types_in(self._at(indexes))
 
-    def read(self, compiled: CompiledProjection, indexes: Indexes) -> StrictRead:
-        return StrictReader(compiled.schema, compiled.misfits, MIN_SPLIT, MAX_MISSES).read(
+    def read(self, projection: JointProjection, indexes: Indexes) -> StrictRead:
+        return StrictReader(projection.schema, projection.misfits, MIN_SPLIT, MAX_MISSES).read(
             self.lines, indexes
         )
 
@@ -104,22 +105,22 @@ class EventRows:
         rows = self.rows.take(pa.array(indexes))
         return dict(types_below((), rows.schema, [single_chunk(column) for column in rows.columns]))
 
-    def read(self, compiled: CompiledProjection, indexes: Indexes) -> StrictRead:
+    def read(self, projection: JointProjection, indexes: Indexes) -> StrictRead:
         rows = self.rows.take(pa.array(indexes))
-        types = dict(_leaf_types((), compiled.schema))
+        types, schema = projection.types, projection.schema
         are_unfit = np.zeros(len(rows), np.bool_)
         arrays: dict[Path, pa.Array] = {}
-        for path, array in leaves((), rows.schema, [single_chunk(column) for column in rows.columns]):
+        for path, array in leaves(rows.schema, [single_chunk(column) for column in rows.columns]):
             if array.null_count == len(array):
                 continue
-            fitted = _as_from_json(array, types[path], path in compiled.times) if path in types else None
+            fitted = _as_from_json(array, types[path], path in projection.times) if path in types else None
             if fitted is None:
                 are_unfit |= array.is_valid().to_numpy(zero_copy_only=False)
             else:
                 arrays[path] = fitted
                 are_unfit |= _are_long(fitted)
-        columns = [_nested((field.name,), field.type, arrays, len(rows)) for field in compiled.schema]
-        return _without(pa.table(columns, compiled.schema), indexes, are_unfit)
+        columns = [_nested((field.name,), field.type, arrays, len(rows)) for field in schema]
+        return _without(pa.table(columns, schema), indexes, are_unfit)
 
     def values(self, path: Path, indexes: Indexes) -> list[Any]:
         values: list[Any] = self._leaves[path].take(pa.array(indexes)).to_pylist()
@@ -127,7 +128,7 @@ class EventRows:
 
     @cached_property
     def _leaves(self) -> Mapping[Path, pa.Array]:
-        return dict(leaves((), self.rows.schema, [single_chunk(column) for column in self.rows.columns]))
+        return dict(leaves(self.rows.schema, [single_chunk(column) for column in self.rows.columns]))
 
 
 def can_take(batch: pa.RecordBatch) -> bool:
@@ -164,21 +165,13 @@ def _without(records: pa.Table, indexes: Indexes, are_unfit: Mask) -> StrictRead
     )
 
 
-def _leaf_types(parent_path: Path, fields: Any) -> Iterator[tuple[Path, pa.DataType]]:
-    for field in fields:
-        path = (*parent_path, field.name)
-        if pa.types.is_struct(field.type) and field.type.num_fields:
-            yield from _leaf_types(path, field.type)
-        else:
-            yield path, field.type
-
-
 def _nested(path: Path, type_: pa.DataType, arrays: Mapping[Path, pa.Array], size: int) -> pa.Array:
-    """The values at a path, from those of the leaves below it."""
+    """The values at a path, from those of the leaves below it; an object without any is null."""
     if not pa.types.is_struct(type_) or not type_.num_fields:
         return arrays[path] if path in arrays else pa.nulls(size, type_)
     members = [_nested((*path, field.name), field.type, arrays, size) for field in type_]
-    return pa.StructArray.from_arrays(members, fields=list(type_))
+    are_null = np.logical_and.reduce([member.is_null().to_numpy(zero_copy_only=False) for member in members])
+    return pa.StructArray.from_arrays(members, fields=list(type_), mask=pa.array(are_null))
 
 
 def _as_from_json(array: pa.Array, type_: pa.DataType, is_time: bool) -> pa.Array | None:

@@ -1,66 +1,54 @@
 """Records of one event type -> rows, many at a time, where no value needs special treatment.
 
-Arrow reads the lines under a schema made from the projection and the types of the columns; it is strict, so
-what it reads holds only what the projection allows. What it does not check is checked here: text that is a
-time, or white space alone. Everything else is left to the exact path (`exact/routed_rows.py`), which is the
+A projection is compiled for the columns that its tables have: then it says which values under which keys need
+no special treatment. Everything else is left to the exact path (`exact/routed_rows.py`), which is the
 definition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.arrow.types import arrow_type
-from trellis.engine.columnar.layout import ACCEPTED_CLASSES
+from trellis.engine.columnar.layout import ACCEPTED_CLASSES, READ_AS
 from trellis.engine.columnar.misfits import misfit_pattern, value_starts
+from trellis.engine.columnar.paths import nested_schema
 from trellis.engine.columnar.sampled_types import TypesByPath
-from trellis.engine.columnar.strict import FastPathMiss, Indexes, Mask, SpecialRows, bounds_of, single_chunk
+from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of
 from trellis.evolution.projection import Constant, First, Moment, Path, Projection, Shifted, Source, TableRows
 from trellis.schema.model import Column, DataType
 
 Arrays = Mapping[Path, pa.Array]
-ValuesOf = Callable[[Path, Indexes], Sequence[Any]]
-"""The values at a path of some of the records that are projected, by row."""
 _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
-    "text": pa.string(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "bool": pa.bool_(),
-    "timestamp": pa.string(),
+    kind: type_ for kind, type_ in READ_AS.items() if kind != "date"
 }
-_ZONE: Final = r"(?:Z|\d[+-]\d\d:?\d\d)$"
+"""What Arrow reads the values of a column as; dates take the exact path."""
 _STAMP: Final = pa.timestamp("us", "UTC")
 _FIRST_MICROSECOND, _LAST_MICROSECOND = (
     int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000 for year in (2, 9999)
 )
-_DASH_POSITION: Final = 4
-"""The index of the first dash in a text that is a time."""
-_MAY_START_SPACE: Final = np.array(
-    [byte <= ord(" ") or chr(byte) in "\x7f\xc2\xe1\xe2\xe3\xef" for byte in range(256)]
-)
-"""By the first byte of a text in UTF-8, whether it may be white space."""
 
 
 @dataclass(frozen=True)
 class CompiledProjection:
     """A projection with the tables of its rows.
 
-    Lines have to fit `schema`; `misfits` are patterns of lines that do not.
+    Records have `types` by path; `misfits` are patterns of lines that do not.
     """
 
     projection: Projection
     builders: tuple[TableBuilder, ...]
-    schema: pa.Schema
+    types: TypesByPath
     misfits: tuple[str, ...]
     leaves: tuple[Mapping[Path, Column], ...]
     times: frozenset[Path]
@@ -81,20 +69,22 @@ class CompiledProjection:
                 for value_start in value_starts(misfits, accepted):
                     yield misfit_pattern(path[-1], path[-2] if len(path) > 1 else None, value_start)
 
-    def build_batches(
-        self, records: pa.Table, values_of: ValuesOf, id_generator: RowIdGenerator
-    ) -> tuple[list[TableBatch], int]:
-        """The batches of records that were read from lines, and how many of them call for a warning.
+    @cached_property
+    def filled_paths(self) -> Set[Path]:
+        """The paths under which its records may have a value, and those of the objects that these are in."""
+        objects = {path[:depth] for path in self.types for depth in range(1, len(path))}
+        empty_objects = {path for path in self.empty if pa.types.is_struct(self.types[path])}
+        return objects | empty_objects | (self.types.keys() - self.empty)
+
+    def build_batches(self, values: Arrays, id_generator: RowIdGenerator) -> tuple[list[TableBatch], int]:
+        """The batches of records of which the stored values are known by path, and how many of them call for
+        a warning.
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
-        arrays = leaves((), records.schema, [single_chunk(column) for column in records.columns])
-        special: Mask = np.zeros(records.num_rows, np.bool_)
-        values = {path: self._stored(path, array, values_of, special) for path, array in arrays}
         for path in self.projection.required:
-            _mark(special, pc.is_null(values[path]))
-        if special.any():
-            raise SpecialRows(np.flatnonzero(special).tolist())
+            if values[path].null_count:
+                raise special_rows(pc.is_null(values[path]))
         projector = _Projector(self, values)
         batches = [
             projector.build_batch(rows, builder, leaves, id_generator)
@@ -102,35 +92,6 @@ class CompiledProjection:
         ]
         projector.check_equal_texts(batches[0])
         return [batch for batch in batches if batch.rows], projector.warning_count()
-
-    def _stored(self, path: Path, array: pa.Array, values_of: ValuesOf, special: Mask) -> pa.Array:
-        """The values at a path as they are stored; marks rows that need the exact path as special."""
-        if pa.types.is_list(array.type):
-            return _lists(path, array, values_of, self.projection.list_text)
-        if not pa.types.is_string(array.type):
-            if not pa.types.is_floating(array.type):
-                return array
-            if pc.all(pc.is_finite(array)).as_py() is False:
-                _mark(special, pc.invert(pc.is_finite(array)))
-            return pc.add(array, 0.0)  # one by one, whole numbers are integers: there is no -0.0
-        bounds, content = bounds_of(array)
-        if np.count_nonzero(bounds[1:] == bounds[:-1]) > array.null_count:
-            array = pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array)
-            bounds, content = bounds_of(array)
-        if array.null_count == len(array):
-            return pa.nulls(len(array), _STAMP) if path in self.times else array
-        if path in self.empty:
-            _mark(special, pc.is_valid(array))
-        if path in self.times:
-            return _moments(array, self.projection, special)
-        if self.projection.longest is not None:
-            special |= np.diff(bounds) > self.projection.longest
-        places = _special_places(bounds, content)
-        if len(places):
-            is_plain = self.projection.is_plain
-            texts = array.take(pa.array(places)).to_pylist()
-            special[places[[text is not None and not is_plain(text) for text in texts]]] = True
-        return array
 
 
 def compile_projection(
@@ -187,11 +148,10 @@ def compile_projection(
             for path in empty_paths
         }
     )
-    schema = _schema(types)
-    if schema is None:
+    if nested_schema(types) is None:
         return None
     compiled = CompiledProjection(
-        projection, builders, schema, (), leaves, frozenset(time_paths), frozenset(empty_paths)
+        projection, builders, types, (), leaves, frozenset(time_paths), frozenset(empty_paths)
     )
     return compiled.with_current_misfits()
 
@@ -243,38 +203,6 @@ def _time_paths(source: Source) -> tuple[Path, ...]:
             return ()
 
 
-def _schema(types: Mapping[Path, pa.DataType]) -> pa.Schema | None:
-    """A schema nested as the paths are; None where one path is a parent of another."""
-    tree: dict[str, Any] = {}
-    for path, type_ in types.items():
-        subtree = tree
-        for key in path[:-1]:
-            subtree = subtree.setdefault(key, {})
-            if not isinstance(subtree, dict):
-                return None
-        if path[-1] in subtree:
-            return None
-        subtree[path[-1]] = type_
-    return pa.schema(_fields(tree))
-
-
-def _fields(tree: Mapping[str, Any]) -> list[pa.Field]:
-    return [
-        pa.field(key, pa.struct(_fields(inner)) if isinstance(inner, dict) else inner)
-        for key, inner in tree.items()
-    ]
-
-
-def leaves(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.Array]]:
-    """The values below some objects that are no objects, each array with its path."""
-    for index, array in enumerate(arrays):
-        path = (*parent_path, fields.field(index).name)
-        if pa.types.is_struct(array.type):
-            yield from leaves(path, array.type, array.flatten())
-        else:
-            yield path, array
-
-
 class _Projector:
     """Builds batches from the values of some records by path: texts without blanks, times as times."""
 
@@ -282,6 +210,7 @@ class _Projector:
         self.compiled = compiled
         self.values = values
         self.size = len(next(iter(values.values())))
+        self.by_source: dict[Source, pa.Array] = {}
 
     def build_batch(
         self,
@@ -311,8 +240,9 @@ class _Projector:
             if schema_column is None:
                 if stored.null_count == len(stored):
                     continue
-                raise _special_rows(pc.is_valid(array))
-            batch.columns[name] = stored.cast(arrow_type(schema_column))
+                raise special_rows(pc.is_valid(array))
+            type_ = arrow_type(schema_column)
+            batch.columns[name] = stored if stored.type == type_ else stored.cast(type_)
         for name, values in id_generator.root_columns(builder.place, builder.keys, size, (), None).items():
             if name not in table.columns:
                 raise FastPathMiss
@@ -328,7 +258,7 @@ class _Projector:
             stored = batch.columns.get(column, pa.nulls(len(texts), pa.string())).cast(texts.type)
             differs = pc.and_(pc.is_valid(texts), pc.invert(pc.fill_null(pc.equal(texts, stored), False)))
             if pc.any(differs, min_count=0).as_py():
-                raise _special_rows(differs)
+                raise special_rows(differs)
 
     def warning_count(self) -> int:
         if self.compiled.projection.early is None:
@@ -337,6 +267,11 @@ class _Projector:
         return int(pc.sum(pc.less(first, second)).as_py() or 0)
 
     def _values_of(self, source: Source) -> pa.Array:
+        if source not in self.by_source:
+            self.by_source[source] = self._build(source)
+        return self.by_source[source]
+
+    def _build(self, source: Source) -> pa.Array:
         match source:
             case Constant(value):
                 return pa.repeat(pa.scalar(value, pa.string()), self.size)
@@ -357,7 +292,7 @@ class _Projector:
         if bounds["min"] is not None and (
             bounds["min"] < _FIRST_MICROSECOND or bounds["max"] >= _LAST_MICROSECOND
         ):
-            raise _special_rows(
+            raise special_rows(
                 pc.or_(pc.less(shifted, _FIRST_MICROSECOND), pc.greater_equal(shifted, _LAST_MICROSECOND))
             )
         return pc.coalesce(array, shifted.cast(_STAMP))
@@ -367,79 +302,10 @@ def _coalesce_exclusive(left: pa.Array, right: pa.Array) -> pa.Array:
     """The values of two keys of one column. Raises SpecialRows where a record has both."""
     has_both = pc.and_(pc.is_valid(left), pc.is_valid(right))
     if pc.any(has_both, min_count=0).as_py():
-        raise _special_rows(has_both)
+        raise special_rows(has_both)
     return pc.coalesce(left, right)
 
 
-def _special_rows(are_special: pa.Array) -> SpecialRows:
+def special_rows(are_special: pa.Array) -> SpecialRows:
     rows = pc.fill_null(are_special, False).to_numpy(zero_copy_only=False)
     return SpecialRows(np.flatnonzero(rows).tolist())
-
-
-def _mark(special: Mask, rows: pa.Array) -> None:
-    """Mark the rows for which an array is true."""
-    special |= pc.fill_null(rows, False).to_numpy(zero_copy_only=False)
-
-
-def _moments(array: pa.Array, projection: Projection, special: Mask) -> pa.Array:
-    """Texts as times: those of ISO 8601 together, others one by one; marks texts that are no times."""
-    is_uncommon = pc.fill_null(pc.invert(pc.match_substring_regex(array, projection.iso_time)), False)
-    uncommon: list[datetime | None] = []
-    if pc.any(is_uncommon).as_py():
-        uncommon = [projection.time_of(text) for text in array.filter(is_uncommon).to_pylist()]
-        special[
-            np.flatnonzero(is_uncommon.to_numpy(zero_copy_only=False))[[time is None for time in uncommon]]
-        ] = True
-        array = pc.if_else(is_uncommon, pa.scalar(None, pa.string()), array)
-    try:
-        times = pc.floor_temporal(_iso_times(array), unit="millisecond")
-    except pa.ArrowException:
-        raise FastPathMiss from None
-    return pc.replace_with_mask(times, is_uncommon, pa.array(uncommon, _STAMP)) if uncommon else times
-
-
-def _iso_times(array: pa.Array) -> pa.Array:
-    """Times of ISO 8601; those without a zone are in UTC. Raises ArrowInvalid for the 30th of February."""
-    has_zone = pc.match_substring_regex(array, _ZONE)
-    if pc.all(has_zone).as_py() is not False:
-        return array.cast(_STAMP)
-    null = pa.scalar(None, pa.string())
-    with_zone, without = pc.if_else(has_zone, array, null), pc.if_else(has_zone, null, array)
-    return pc.coalesce(with_zone.cast(_STAMP), without.cast(pa.timestamp("us")).cast(_STAMP))
-
-
-def _lists(
-    path: Path, array: pa.Array, values_of: ValuesOf, list_text: Callable[[list[Any]], str | None]
-) -> pa.Array:
-    """Lists as text. Where a key of an object may be absent or null, its line is parsed again to tell."""
-    rows = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
-    lists = array.take(pa.array(rows))
-    if _has_gaps(pc.list_flatten(lists)):
-        values = values_of(path, rows)
-    else:
-        values = lists.to_pylist()
-    texts = np.full(len(array), None, np.object_)
-    texts[rows] = [list_text(value) for value in values]
-    return pa.array(texts, pa.string())
-
-
-def _has_gaps(values: pa.Array) -> bool:
-    if pa.types.is_list(values.type):
-        return _has_gaps(pc.list_flatten(values))
-    if not pa.types.is_struct(values.type):
-        return False
-    if values.null_count:
-        return True
-    inner = values.flatten()
-    return any(member.null_count or _has_gaps(member) for member in inner)
-
-
-def _special_places(bounds: npt.NDArray[np.int32], content: pa.Buffer) -> Indexes:
-    """The indexes of texts that may be a time, or white space alone."""
-    starts, lengths = bounds[:-1], np.diff(bounds)
-    raw = np.frombuffer(content, np.uint8)
-    special = lengths > 0
-    special[special] = _MAY_START_SPACE[raw[starts[special]]]
-    has_dash_position = lengths > _DASH_POSITION
-    special[has_dash_position] |= raw[starts[has_dash_position] + _DASH_POSITION] == ord("-")
-    return np.flatnonzero(special)

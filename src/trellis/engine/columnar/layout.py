@@ -19,7 +19,7 @@ from trellis.schema.model import DataType
 
 _NOTHING: Final = pa.null()
 
-_READ_AS: Final[Mapping[DataType, pa.DataType]] = {
+READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "text": pa.string(),
     "bigint": pa.int64(),
     "double": pa.float64(),
@@ -27,6 +27,7 @@ _READ_AS: Final[Mapping[DataType, pa.DataType]] = {
     "timestamp": pa.string(),
     "date": pa.string(),
 }
+"""What Arrow reads the values of a column as."""
 ACCEPTED_CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
     pa.string(): frozenset({str}),
     pa.int64(): frozenset({int}),
@@ -125,9 +126,9 @@ def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
 
 def _scalar_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
     """The node of a key whose values Arrow can put into their column; None where it has no such column."""
-    if binding.column is None or binding.column.data_type is None or binding.column.data_type not in _READ_AS:
+    if binding.column is None or binding.column.data_type is None or binding.column.data_type not in READ_AS:
         return None
-    type_ = pa.int64() if _is_mostly_integers(binding, builder) else _READ_AS[binding.column.data_type]
+    type_ = pa.int64() if _is_mostly_integers(binding, builder) else READ_AS[binding.column.data_type]
     accepted = ACCEPTED_CLASSES[type_]
     misfits = [class_ for class_ in (*binding.classes, *_containers(binding)) if class_ not in accepted]
     return Node(key, binding, type_, tuple(value_starts(misfits, accepted)))

@@ -21,8 +21,9 @@ TypesByPath = Mapping[Path, pa.DataType]
 def types_in(lines: Sequence[bytes]) -> TypesByPath:
     """The types of the values in some lines by path: null where all are blank, none where they are mixed."""
     types: dict[Path, pa.DataType | None] = {}
-    for start in range(0, len(lines), SAMPLE_LINES):
-        data = b"\n".join(lines[start : start + SAMPLE_LINES]) + b"\n"
+    objects = [line for line in lines if line.startswith(b"{")]  # a null at the start is a crash of Arrow
+    for start in range(0, len(objects), SAMPLE_LINES):
+        data = b"\n".join(objects[start : start + SAMPLE_LINES]) + b"\n"
         try:
             records = pj.read_json(pa.BufferReader(data), pj.ReadOptions(use_threads=False))
         except (pa.ArrowException, UnicodeDecodeError):

@@ -130,20 +130,14 @@ class AuthoredConformer:
         return outcome
 
     def items(
-        self,
-        items: Sequence[Any],
-        file: int,
-        number: int,
-        first: int,
-        name: str,
-        only: Sequence[int] | None = None,
+        self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         outcome = Conformed()
-        rows = _RecordCollector(self, name, outcome)
+        rows = _RecordCollector(self, split.path, outcome)
         for line, item in enumerate(items, first):
             rows.add_record(line, item, None)
-        rows.close(self._seed(Split(file, number, name), first))
+        rows.close(self._seed(split, first))
         return outcome
 
     def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:

@@ -42,13 +42,7 @@ class Conformer(Protocol):
         ...
 
     def items(
-        self,
-        items: Sequence[Any],
-        file: int,
-        number: int,
-        first: int,
-        name: str,
-        only: Sequence[int] | None = None,
+        self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         ...

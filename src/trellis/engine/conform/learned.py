@@ -28,6 +28,7 @@ from trellis.engine.input.python_values import plain_record
 from trellis.engine.plan import Counts, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
+from trellis.evolution.contract import ContractViolation
 from trellis.evolution.observe import Observations, Position
 
 _RECURSION_LIMIT: Final = 12_000
@@ -147,7 +148,7 @@ class LearnedConformer:
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform typed rows: by columns, and one by one where that is not enough."""
         if not self.takes_columns:
-            return self.items(rows_of(rows.batch), split.file, split.number, rows.first, split.path, only)
+            return self.items(split, rows.first, rows_of(rows.batch), only)
         flattener = self.flattener
         flattener.start_block()
         flattener.findings.file = split.path
@@ -180,25 +181,19 @@ class LearnedConformer:
         ]
 
     def items(
-        self,
-        items: Sequence[Any],
-        file: int,
-        number: int,
-        first: int,
-        name: str,
-        only: Sequence[int] | None = None,
+        self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None
     ) -> Conformed:
         """Conform records that are Python values already. `first` counts the records before them."""
         self.flattener.start_block()
-        self.flattener.findings.file = name
+        self.flattener.findings.file = split.path
         counts = Counts()
         for line, item in enumerate(items, first):
             try:
                 plain = plain_record(item)
             except ContractError as bad:
-                raise ContractError(f"{name}, record {line + 1}: {bad}") from None
-            self._flatten_record(plain, (self._file(file), number, line), counts)
-        return self._finish(counts, self._seed(self._file(file), number, first), first)
+                raise ContractError(f"{split.path}, record {line + 1}: {bad}") from None
+            self._flatten_record(plain, (self._file(split.file), split.number, line), counts)
+        return self._finish(counts, self._seed(self._file(split.file), split.number, first), first)
 
     def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:
         """Flatten the records of the lines with these indexes."""
@@ -238,8 +233,11 @@ class LearnedConformer:
         counts.dropped -= not loaded
 
     def _flatten_record(self, item: Any, position: Position, counts: Counts) -> bool:
-        flattener = self.flattener
+        flattener, findings = self.flattener, self.flattener.findings
+        news_count, missing = findings.news_count, len(findings.missing)
         loaded = flattener.flatten_record(flattener.tables.root_builder(self.plan.table), item, position)
+        if findings.news_count > news_count:  # the record waits, and a contract may then drop its row
+            del findings.missing[missing:]
         counts.read += 1
         counts.loaded += loaded
         counts.dropped += not loaded
@@ -248,7 +246,7 @@ class LearnedConformer:
     def _finish(self, counts: Counts, seed: bytes, first: int) -> Conformed:
         observed = self.flattener.findings.observed
         if observed:
-            return Conformed(observed=observed)
+            return Conformed(observed=observed, violations=self._violations())
         return self._complete(Conformed(counts), seed, first)
 
     def untyped_columns(self) -> set[tuple[str, str]]:
@@ -276,6 +274,7 @@ class LearnedConformer:
         outcome.discards += sorted(findings.discards, key=lambda discard: discard.line)
         outcome.rejects.sort(key=lambda reject: reject.line)
         outcome.refusals.update(findings.refusals)
+        outcome.violations = self._violations()
         return outcome
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
@@ -288,6 +287,9 @@ class LearnedConformer:
     def _id_generator(self, seed: bytes, first: int = 0) -> RowIdGenerator:
         plan = self.plan
         return RowIdGenerator(plan.dialect, plan.schema, plan.load_id, seed, plan.now, first)
+
+    def _violations(self) -> list[ContractViolation]:
+        return self.flattener.findings.violations(self.plan.schema.name)
 
     def _file(self, number: int) -> int:
         """The number of a file among all files of the load."""

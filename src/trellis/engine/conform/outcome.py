@@ -10,6 +10,7 @@ from typing import Any
 from trellis.engine.input.lines import BadLine, record
 from trellis.engine.plan import Counts, Discard, Reject
 from trellis.engine.staging.batches import TableBatch
+from trellis.evolution.contract import ContractViolation
 from trellis.evolution.observe import Observations
 
 Line = tuple[int, bytes]
@@ -21,7 +22,7 @@ class Conformed:
     """The outcome of one block. `observed` is set where the schema lacks something of it.
 
     Then the lines numbered in `waiting` are not in the other fields; if `waiting` is None, no line is.
-    `by_tables` counts loaded records that name their tables, by these.
+    `by_tables` counts loaded records that name their tables, by these. `violations` fail the load.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -32,6 +33,7 @@ class Conformed:
     observed: Observations | None = None
     waiting: tuple[int, ...] | None = None
     by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    violations: list[ContractViolation] = field(default_factory=list)
 
     def reject(self, line: int, text: bytes, reason: str, kind: str = "") -> None:
         """Count a line that is no record, and keep it."""

@@ -35,6 +35,8 @@ from trellis.evolution.record_outcome import DUPLICATE_KEY, Rejected
 
 RECORDS_PER_CHECK = 2_000
 """Records whose keys are counted together to find duplicate keys."""
+LEARNED_LINES = 512
+"""Lines of the first block that show which keys records have."""
 BUFFERED_ROWS = 30_000
 """Rows of all tables collected before they become arrays: a block has few rows of each table."""
 
@@ -57,7 +59,7 @@ class RoutedConformer(LearnedConformer):
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         if self.fast and self.batcher is None:
-            self._learn_from(self._records(self.plan.sample or block.sample()))
+            self._learn_from(self._records([*self.plan.sample, *_spread_lines(block)]))
         self.router.start_block()
         self.router.findings.file = split.path
         work = BlockWork.of(
@@ -165,21 +167,15 @@ class RoutedConformer(LearnedConformer):
         return self.flush_rows() if buffered >= BUFFERED_ROWS else []
 
     def items(
-        self,
-        items: Sequence[Any],
-        file: int,
-        number: int,
-        first: int,
-        name: str,
-        only: Sequence[int] | None = None,
+        self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None
     ) -> Conformed:
         self.router.start_block()
-        self.router.findings.file = name
+        self.router.findings.file = split.path
         outcome, selected = Conformed(), None if only is None else {*only}
         numbered_items = (
             (line, item) for line, item in enumerate(items, first) if selected is None or line in selected
         )
-        place = self._file(file), number, first
+        place = self._file(split.file), split.number, first
         waiting = self._route_items(numbered_items, place, outcome)
         return self._with_waiting(outcome, waiting, self._seed(*place))
 
@@ -224,6 +220,12 @@ class RoutedConformer(LearnedConformer):
             for key, value in replaced_values(line, _count_keys(item, (line,))):
                 text = value if isinstance(value, str) else to_json(value)
                 self.router.findings.discards.append(Discard("", "", key, text, number, DUPLICATE_KEY))
+
+
+def _spread_lines(block: Block) -> list[bytes]:
+    """Lines from all parts of a block: the first ones have few of many event types."""
+    lines: list[bytes] = block.line_array[:: max(len(block.line_array) // LEARNED_LINES, 1)].to_pylist()
+    return lines
 
 
 def _count_keys(value: Any, lines: Sequence[bytes]) -> int:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from trellis.engine.exact.slots import FieldBinding, TableBuilder
 from trellis.engine.plan import Discard
 from trellis.engine.text import item_text, to_json
+from trellis.evolution.contract import ContractViolation, missing_value_violation
 from trellis.evolution.observe import CellKey, Observations, Position, Seen
 from trellis.evolution.scalars.kinds import Kind
 from trellis.evolution.scalars.losses import Loss
+
+
+class MissingValue(NamedTuple):
+    """A row without a value for a required column; `path` is empty where the record lacks its key."""
+
+    builder: TableBuilder
+    column: str
+    path: str
+    position: Position
 
 
 class Findings:
@@ -37,11 +47,31 @@ class Findings:
         self.discards: list[Discard] = []
         self.refusals: Counter[str] = Counter()
         self.losses: list[str] = []
+        self.missing: list[MissingValue] = []
 
     def start_record(self, record: Position) -> None:
         """What follows belongs to this record."""
         self.record = record
         self.line = record[-1]
+
+    def miss(self, builder: TableBuilder, column: str, path: str = "") -> None:
+        self.missing.append(MissingValue(builder, column, path, (*self.record, self.row)))
+
+    def violations(self, schema_name: str) -> list[ContractViolation]:
+        """Those of missing values: one for each column and path, with the first place and the count."""
+        groups: dict[tuple[str, str, str], list[MissingValue]] = {}
+        for value in self.missing:
+            groups.setdefault((value.builder.name, value.column, value.path), []).append(value)
+        return [
+            missing_value_violation(
+                schema_name,
+                *key,
+                table_schema=values[0].builder.table,
+                position=values[0].position,
+                count=len(values),
+            )
+            for key, values in groups.items()
+        ]
 
     @property
     def place(self) -> str:

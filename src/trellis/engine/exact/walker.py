@@ -19,7 +19,6 @@ from trellis.engine.exact.slots import SEQUENCES, FieldBinding, TableBuilder, Vi
 from trellis.engine.exact.tables import TableBuilders
 from trellis.engine.plan import Plan, Row
 from trellis.engine.text import count_keys
-from trellis.errors import ContractError
 from trellis.evolution.observe import Position
 from trellis.evolution.record_outcome import DUPLICATE_KEY
 from trellis.schema.model import NOTHING
@@ -95,14 +94,14 @@ class Flattener:
         findings = self.findings
         start = (self.sequence, self.key_count, len(findings.new_cells))
         news_count = findings.news_count
-        discards, losses = len(findings.discards), len(findings.losses)
+        discards, losses, missing = len(findings.discards), len(findings.losses), len(findings.missing)
         try:
             return self._build_row(builder, item, parent, index, inherited, wrapped)
         except SharedNameFound:
             self.sequence, self.key_count, new_cells = start
             findings.forget_since(new_cells)
             findings.news_count = news_count
-            del findings.discards[discards:], findings.losses[losses:]
+            del findings.discards[discards:], findings.losses[losses:], findings.missing[missing:]
             return self._build_row(builder, item, parent, index, inherited, wrapped)
 
     def _build_row(
@@ -115,7 +114,8 @@ class Flattener:
         wrapped: bool,
     ) -> bool:
         findings = self.findings
-        sequence, new_cells, losses = self.sequence, len(findings.new_cells), len(findings.losses)
+        sequence, new_cells = self.sequence, len(findings.new_cells)
+        losses, missing = len(findings.losses), len(findings.missing)
         self.sequence += 1
         findings.row, findings.ordinal = sequence, 0
         lists: dict[tuple[str, ...], tuple[FieldBinding, Sequence[Any]]] | None = None
@@ -158,7 +158,8 @@ class Flattener:
                         if binding.column is None:
                             binding.saw_null = True
                         elif binding.required and binding.name not in builder.keys.columns:
-                            self._refuse_null(builder, binding)
+                            findings.miss(builder, binding.name, binding.path)
+                            row[binding.name] = None
                     elif cls is dict and not binding.keeps_json:
                         binding.objects += 1
                         binding.direct_class = None
@@ -181,12 +182,12 @@ class Flattener:
         except Dropped:
             findings.forget_since(new_cells)
             findings.news_count = news_count
-            del findings.losses[losses:]
+            del findings.losses[losses:], findings.missing[missing:]
             return False
         brings_news = len(findings.new_cells) > new_cells
         for name in builder.required:
             if name not in row:
-                self._refuse_missing(builder, name)
+                findings.miss(builder, name)
         row_number = len(builder.rows)
         builder.row_count += 1
         builder.rows.append(row)
@@ -251,15 +252,3 @@ class Flattener:
                 elif not binding.excluded and (binding.keeps_json or value.__class__ not in SEQUENCES):
                     return True
         return False
-
-    def _refuse_null(self, builder: TableBuilder, binding: FieldBinding) -> None:
-        raise ContractError(
-            f"{self.findings.place}: {binding.path} is null, but column {binding.name} of table "
-            f"{builder.name} may not be null; give it a value, or declare the column nullable"
-        )
-
-    def _refuse_missing(self, builder: TableBuilder, name: str) -> None:
-        raise ContractError(
-            f"{self.findings.place}: there is no value for column {name} of table {builder.name}, which may "
-            "not be null; give every record one, or declare the column nullable"
-        )

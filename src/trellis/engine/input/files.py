@@ -33,6 +33,8 @@ _MAGIC: tuple[tuple[bytes, Compression], ...] = (
 _EXPANDS = 8
 LEAST, MOST, TASKS = 4 << 20, 4 * SPLIT, 16
 """The bytes of a split, and how many splits a large input is cut into as long as none gets too large."""
+STAGED_FILES = 1_000
+"""So many files are staged, if there are cores for all splits: each has one per table."""
 HEAD = 4096
 """Bytes from which the kind of a file is told."""
 FIRST_LINE = 64 << 10
@@ -87,12 +89,13 @@ def describe_files(listed: Sequence[FileStatus], sources: Sequence[str], storage
     return files
 
 
-def split_for(files: Sequence[InputFile], cores: int = 1) -> int:
+def split_for(files: Sequence[InputFile], cores: int = 1, tables: int = 1) -> int:
     """Bytes of a split: small enough that all cores have one, but every split makes a file per table, so
-    large inputs get larger ones.
+    large inputs and those of many tables get larger ones.
     """
     total = sum(file.size for file in files)
-    return min(max(min(max(SPLIT, total // TASKS), -(-total // cores)), LEAST), MOST)
+    tasks = min(TASKS, max(STAGED_FILES // max(tables, 1), 1))
+    return min(max(min(max(SPLIT, total // tasks), -(-total // cores)), LEAST), MOST)
 
 
 def splits_of(

@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +16,7 @@ from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
 from trellis.engine.parallel import Parallel, in_threads
 from trellis.engine.plan import BlockRef, Peek, Plan, lines_by_offset
-from trellis.engine.records.items import Chunks, run_items
+from trellis.engine.records.items import WHERE, Chunks, run_items
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
@@ -62,14 +61,18 @@ class FileRecords:
         self.storage = storage
         self.parallel: Parallel = runner.parallel
         self.split_size = split_size
+        self._first_plan_splits: list[Split] | None = None
         self.name = table_of_file(files[0].path) if files else ""
         self.file_count = len(files)
         self.weight: int | None = sum(file.size for file in files)
 
-    @cached_property
-    def splits(self) -> list[Split]:
-        size = self.split_size or split_for(self.files, self.runner.cores())
-        return splits_of(self.files, size, self.storage)
+    def _splits(self, plan: Plan) -> list[Split]:
+        """The splits of all files; a later pass has those of the first one."""
+        if self._first_plan_splits is None:
+            tables = len(plan.schema.tables)
+            size = self.split_size or split_for(self.files, self.runner.cores(), tables)
+            self._first_plan_splits = splits_of(self.files, size, self.storage)
+        return self._first_plan_splits
 
     def fingerprint(self, *parts: str) -> str | None:
         return fingerprint_of(((file.location, file.size, file.version) for file in self.files), *parts)
@@ -90,8 +93,9 @@ class FileRecords:
                 yield replace(split, file=number)
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
+        splits = self._splits(plan)
         if pending is None:
-            tasks = [Task(f"{number:06d}-0", split) for number, split in enumerate(self.splits)]
+            tasks = [Task(f"{number:06d}-0", split) for number, split in enumerate(splits)]
         else:
             waiting: dict[Split, dict[int, tuple[int, ...] | None]] = {}
             for ref in pending:
@@ -99,7 +103,7 @@ class FileRecords:
                 waiting.setdefault(ref.split, {})[ref.offset] = ref.lines
             tasks = [
                 Task(f"{number:06d}-1", split, waiting[split])
-                for number, split in enumerate(self.splits)
+                for number, split in enumerate(splits)
                 if split in waiting
             ]
         return self.runner.run_tasks(plan, tasks, progress) if tasks else iter(())
@@ -121,7 +125,7 @@ class ItemRecords:
     def peek(self, plan: Plan) -> Peek:
         conformer = conformer_of(plan)
         for chunk in self.chunks() if conformer.learns else ():
-            return Peek(conformer.items(chunk, 0, 0, 0, "records").observed or Observations())
+            return Peek(conformer.items(WHERE, 0, chunk).observed or Observations())
         return Peek(Observations())
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:

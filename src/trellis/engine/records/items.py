@@ -42,7 +42,7 @@ def run_items(plan: Plan, chunks: Chunks, blocks: Selection, progress: Progress)
     def parts(conformer: Conformer) -> Iterator[Part]:
         first = 0
         for number, chunk in enumerate(chunks()):
-            conform = partial(conformer.items, chunk, 0, 0, first, WHERE.path)
+            conform = partial(conformer.items, WHERE, first, chunk)
             first += len(chunk)
             yield Part(number, len(chunk), first, conform, partial(BlockRef, WHERE, number))
 

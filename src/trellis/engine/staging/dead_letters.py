@@ -52,9 +52,12 @@ PlaceOf = Callable[[int], tuple[str, int]]
 """The file and the position in it, counted from 0, of the record with a number."""
 
 
-def reject_batch(rejects: Sequence[Reject], load_id: str, place_of: PlaceOf) -> TableBatch:
+def reject_batch(
+    rejects: Sequence[Reject], load_id: str, place_of: PlaceOf, limit: int | None = TEXT_LIMIT
+) -> TableBatch:
+    """`limit` is the number of bytes that are kept of a line, None all."""
     now = datetime.now(timezone.utc)
-    rows = ((load_id, *place_of(r.line), text_excerpt(r.text), r.reason, now) for r in rejects)
+    rows = ((load_id, *place_of(r.line), text_excerpt(r.text, limit), r.reason, now) for r in rejects)
     return _batch(REJECTS, rows)
 
 
@@ -67,9 +70,9 @@ def discard_batch(discards: Sequence[Discard], load_id: str, place_of: PlaceOf) 
     return _batch(DISCARDS, rows)
 
 
-def text_excerpt(text: bytes) -> str:
-    """The first 4 kB of a line; bytes that are not UTF-8 are written as escapes."""
-    return text[:TEXT_LIMIT].decode("utf-8", "backslashreplace")
+def text_excerpt(text: bytes, limit: int | None = TEXT_LIMIT) -> str:
+    """The beginning of a line; bytes that are not UTF-8 are written as escapes."""
+    return text[:limit].decode("utf-8", "backslashreplace")
 
 
 def _batch(table: Table, rows: Iterable[tuple[object, ...]]) -> TableBatch:

@@ -23,6 +23,9 @@ class Capabilities:
     tables_fail_alone: bool = False
     """A table that the destination refuses is left out of a load, and the others are loaded."""
 
+    keeps_rejected_lines: bool = False
+    """A rejected line is kept whole, so that it can be loaded later; else its first 4 kB are."""
+
     too_wide: str = ""
     """What to do about a table with too many columns, for messages."""
 

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
-from typing import Any, Protocol
 
-from trellis.destinations.base import CatalogTable, Commit, LoadTarget, Reset, RunState
+from trellis.destinations.base import CatalogTable, Commit, FileLogState
 from trellis.dialects import get_dialect
-from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.arrow.nested_types import without_nested_types
 from trellis.engine.parallel import Parallel, in_threads, one_by_one
 from trellis.engine.plan import Counts, Plan
 from trellis.engine.positions import place_of, renumber_positions
-from trellis.engine.records.files import Records
 from trellis.engine.staging.column_defaults import NO_FILL_VALUES, FillValues, fill_values
 from trellis.engine.staging.dead_letters import DEAD_LETTER_TABLES, DISCARDS, REJECTS
 from trellis.engine.staging.folder import StagingFolder
+from trellis.engine.staging.loaded_files import LOADED_FILES
 from trellis.engine.staging.stage import StagedFile, by_table
 from trellis.engine.storage.location import is_remote
-from trellis.engine.storage.storage import Storage
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.evolution.contract import ContractViolation, merge_violations
@@ -48,8 +45,9 @@ from trellis.pipelines.loading.checks import (
     untyped,
     warnings,
 )
+from trellis.pipelines.loading.job import LoadContext, LoadInput, LoadJob
 from trellis.pipelines.loading.partial import Files, TableSelection
-from trellis.pipelines.loading.reject_limit import DEFAULT_REJECT_LIMIT, RejectLimit, refuse_rejected
+from trellis.pipelines.loading.reject_limit import refuse_rejected
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
 from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
@@ -59,76 +57,6 @@ from trellis.schema.version import bump
 ROUNDS = 5
 MOST_EXAMPLES = 1_000
 """Lines that go along with a plan to show what records look like."""
-
-ProgressCallback = Callable[[str, int, int | None], object]
-
-
-@dataclass(frozen=True)
-class LoadInput:
-    """Records, and what is asked of the root table they belong to."""
-
-    records: Records
-    request: TableRequest
-
-
-def _unchanged(schema: Schema) -> Schema:
-    return schema
-
-
-@dataclass(frozen=True)
-class LoadJob:
-    """What one load is to do: its feeds, and what concerns all of them.
-
-    `schema_name` is that of the schema they load into, `user_schema` the schema
-    document that came with the load.
-    `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
-    keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
-    `resolve` completes a schema with the documents that records refer to by these names.
-    `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
-    rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
-    out.
-    """
-
-    feeds: tuple[LoadInput, ...]
-    schema_name: str
-    user_schema: Schema | None = None
-    prepared: Callable[[Schema], Schema] = _unchanged
-    resolve: ReferenceResolver | None = None
-    reset: Reset = field(default_factory=Reset)
-    state: Mapping[str, Any] | None = None
-    base_state: RunState | None = None
-    notes: tuple[str, ...] = ()
-    reject_limit: RejectLimit = DEFAULT_REJECT_LIMIT
-    only_tables: tuple[str, ...] = ()
-    quarantines: bool = False
-
-
-class LoadContext(Protocol):
-    """What an attempt needs to know of the pipeline it is made for."""
-
-    dialect: str
-    dataset: str
-    settings: Mapping[str, Any]
-    staging: str | None
-
-    @property
-    def destination(self) -> LoadTarget: ...
-
-    @property
-    def storage(self) -> Storage:
-        """How files are opened, as the session and the environment say now."""
-        ...
-
-    @property
-    def tell(self) -> ProgressCallback: ...
-
-    def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
-        """The schema to start from, and the tables it was read from, if it was."""
-        ...
-
-    def declared(self, schema: Schema) -> Schema:
-        """Take note of a schema that is declared and has met no data yet."""
-        ...
 
 
 class LoadAttempt:
@@ -170,6 +98,8 @@ class LoadAttempt:
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
             files = self._fetch(files, state.schema)
+            if self.job.claim:
+                files += self.job.claim.stage(self.staging.home, self.load_id, self.now)
         never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
         if never_populated:
             names = [table.name for name in never_populated for table in state.schema.chain(name)]
@@ -454,6 +384,11 @@ class LoadAttempt:
         mode = feeds[0].request.mode if feeds else None
         loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
+        claim, extra_tables, base_files = self.job.claim, [*DEAD_LETTER_TABLES.values()], None
+        if claim:
+            _refuse_replacing(loads)
+            extra_tables.append(LOADED_FILES)
+            base_files = None if claim.is_repeated else FileLogState(claim.table, claim.sequence - 1)
         return Commit(
             self.load_id,
             self.dataset,
@@ -464,7 +399,7 @@ class LoadAttempt:
             dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state),
             {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
             dialect.metadata.tables(),
-            tuple(DEAD_LETTER_TABLES.values()),
+            tuple(extra_tables),
             keyed=tuple(load for load in loads if isinstance(load, KeyedWrite)),
             links=dialect.writes.identity_rules(after),
             catalog=catalog,
@@ -473,6 +408,7 @@ class LoadAttempt:
             native=dialect.writes.native_types(after, self.destination.abilities.family),
             reset=self.job.reset,
             base_state=self.job.base_state,
+            base_files=base_files,
             now=self.now,
         )
 
@@ -481,6 +417,15 @@ class LoadAttempt:
         if is_remote(self.staging.rows):
             return in_threads
         return self.job.feeds[0].records.parallel if self.job.feeds else one_by_one
+
+
+def _refuse_replacing(loads: Sequence[TableTreeWrite | KeyedWrite]) -> None:
+    for load in loads:
+        if isinstance(load, TableTreeWrite) and load.mode == "replace":
+            raise UsageError(
+                f"table {load.root}: the mode replace would delete the rows of the files that were loaded "
+                "before; load new files with the mode append or merge"
+            )
 
 
 class _Clock:

@@ -100,6 +100,10 @@ class LoadOptions(TypedDict, total=False):
     """How many records may be rejected, as a number or a share such as `5%`; by default fewer than all."""
     load_id: str | None
     """The name of the load; a load that is already in the destination is not repeated."""
+    new_only: bool
+    """Load only the files that no load with this option brought into the table yet."""
+    reload_changed: bool
+    """With `new_only`: load files again that changed since they were loaded."""
     only_tables: tuple[str, ...]
     """Load the rows of these tables alone, such as those that failed in an earlier load of the records."""
     payload: str | None
@@ -127,6 +131,8 @@ class LoadSettings:
     max_nesting: int | None = None
     max_rejected: int | str | None = None
     load_id: str | None = None
+    new_only: bool = False
+    reload_changed: bool = False
     only_tables: tuple[str, ...] = ()
     payload: str | None = None
     format: str | None = None
@@ -151,6 +157,12 @@ class LoadSettings:
         nesting = options.get("max_nesting")
         if nesting is not None and (type(nesting) is not int or nesting < 0):
             raise UsageError(f"max_nesting takes a whole number, 0 or more, not {nesting!r}")
+        if options.get("reload_changed") and not options.get("new_only"):
+            raise UsageError("reload_changed goes with new_only; add it, or leave reload_changed out")
+        if options.get("new_only") and options.get("only_tables"):
+            raise UsageError(
+                "only_tables loads a part of each file, and new_only counts whole files; choose one"
+            )
         load_id = options.get("load_id")
         if load_id is not None and not isinstance(load_id, str):
             raise UsageError(f"load_id takes text, not {load_id!r}")

@@ -13,10 +13,11 @@ from trellis.destinations.base import CommitConflict, StateConflict
 from trellis.engine.plan import Counts
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.staging.inflight import PENDING, LoadNote
-from trellis.errors import DestinationError, TrellisError
+from trellis.errors import ConflictError, DestinationError, TrellisError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.pipelines.history import LoadOutcome
-from trellis.pipelines.loading.attempt import LoadAttempt, LoadContext, LoadJob
+from trellis.pipelines.loading.attempt import LoadAttempt
+from trellis.pipelines.loading.job import LoadContext, LoadJob
 from trellis.pipelines.packages import Package, Packages
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
@@ -77,7 +78,7 @@ class LoadRunner:
                     return replace(done, seconds={**done.seconds, "all": time.monotonic() - started})
                 except CommitConflict:
                     if attempt == ATTEMPTS - 1:
-                        raise TrellisError(
+                        raise ConflictError(
                             f"{self.where}: commit conflict: gave up after {ATTEMPTS} attempts, as other "
                             "writers kept committing first; load again when they are done"
                         ) from None

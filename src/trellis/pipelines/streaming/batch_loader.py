@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from trellis.destinations.base import CatalogTable
 from trellis.engine.storage.storage import Storage
 from trellis.pipelines.history import LoadHistory, LoadOutcome, begin_outcome
-from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback, ignore_progress
 from trellis.pipelines.loading.options import LoadSettings
 from trellis.pipelines.report import Report
 from trellis.pipelines.streaming.report import BatchReport
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 Stored = tuple[Schema, Mapping[str, CatalogTable] | None]
 
 
-def _silent(_: str, __: int, ___: int | None) -> None:
-    return None
-
-
 class StreamContext:
     """A pipeline as loads see it that follow each other.
 
@@ -37,7 +33,7 @@ class StreamContext:
     failed, or met a commit of another writer: a commit that starts from an old schema is a conflict.
     """
 
-    tell: ProgressCallback = staticmethod(_silent)
+    tell: ProgressCallback = staticmethod(ignore_progress)
 
     def __init__(self, pipeline: Pipeline) -> None:
         self.pipeline = pipeline

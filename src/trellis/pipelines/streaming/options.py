@@ -55,6 +55,9 @@ class StreamSettings:
                 raise UsageError(
                     f"stream takes no option {name!r}; each batch is a load with an id of its own"
                 )
+        for name in ("new_only", "reload_changed"):
+            if options.get(name):
+                raise UsageError(f"stream takes no option {name!r}; its checkpoint remembers the files")
         for name in options:
             if name not in StreamOptions.__annotations__:
                 raise UsageError(

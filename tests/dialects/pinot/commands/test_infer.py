@@ -219,3 +219,15 @@ def test_a_table_that_was_not_loaded(trellis, lines):
     trellis("load", "rides.jsonl", "--to", "duckdb:s.duckdb")
     ran = trellis("pinot", "convert", "--at", "duckdb:s.duckdb", "--table", "rides__stops")
     assert (ran.code, ran.err) == (2, "error: --table rides__stops: it is nested in rides")
+
+
+def test_files_of_a_bucket(trellis, s3, bucket):
+    s3.put(f"{bucket}/raw/rides-2026.jsonl", b'{"id":1}\n{"id":2}\n')
+    for source, name in (
+        ("raw/rides-2026.jsonl", "rides_2026"),
+        ("raw/*.jsonl", "rides_2026"),
+        ("raw/", "raw"),
+    ):
+        ran = trellis("pinot", "infer", f"s3a://{bucket}/{source}", "--json")
+        assert (ran.code, ran.err) == (0, "")
+        assert (ran.json["schema"]["schemaName"], ran.json["rows"]) == (name, 2)

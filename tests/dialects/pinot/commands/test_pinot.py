@@ -533,7 +533,7 @@ def test_deliver_times_that_pinot_refuses(trellis, lake, lines):
 
 def test_deliver_as_json(trellis, lake):
     ran = trellis(
-        "pinot", "deliver", *lake, "--format", "avro", "--kafka", "k:9092", "--topic", "rides",
+        "pinot", "deliver", *lake, "--format", "json", "--kafka", "k:9092", "--topic", "rides",
         "--rows", "2", "--json",
     )  # fmt: skip
     assert ran.code == 0
@@ -543,8 +543,8 @@ def test_deliver_as_json(trellis, lake):
         "dry_run": False,
         "rows": 3,
         "files": [
-            {"path": "out/data/part-00000.avro", "rows": 2},
-            {"path": "out/data/part-00001.avro", "rows": 1},
+            {"path": "out/data/part-00000.json", "rows": 2},
+            {"path": "out/data/part-00001.json", "rows": 1},
         ],
         "notes": ["the rows hold true nulls, so the tables have nullHandlingEnabled"],
         "warnings": [],
@@ -559,7 +559,7 @@ def test_deliver_as_json(trellis, lake):
         (("--kafka", "k:9092"), "a REALTIME table needs both --kafka BROKERS and --topic NAME"),
         (("--time-column", "n"), "time column 'n' is not a dateTime column of rides: it may be one of t"),
         (("--data", "s3://lake/rides"), "s3: Pinot needs the region; pass --fs region=eu-west-1"),
-        (("--job", "flink"), "unknown framework 'flink': it may be one of standalone, spark"),
+        (("--job-type", "TarPush"), "unknown job type 'TarPush': did you mean 'SegmentTarPush'?"),
         (("--fs", "region"), "--fs 'region': write NAME=VALUE, for example max_nesting=2"),
         (
             ("--out", "lake"),
@@ -597,14 +597,44 @@ def test_a_proposed_schema_delivers_what_another_dialect_loaded(trellis, written
     assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
     argv = ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out")
     assert "for --schema FILE" in trellis(*argv).err
-    ran = trellis(*argv, "--schema", "proposed/rides-schema.json", "--job", "spark")
+    ran = trellis(*argv, "--schema", "proposed/rides-schema.json")
     assert (ran.code, ran.out.splitlines()[0]) == (
         0,
         "Delivered 2 rows of rides from duckdb:plain.duckdb, dataset main to out",
     )
-    assert ran.out.splitlines()[-1].startswith("spark-submit --class org.apache.pinot.tools.")
+    launch = "pinot-admin.sh LaunchDataIngestionJob -jobSpecFile out/ingestion-job.yaml"
+    assert ran.out.splitlines()[-1] == launch
     rows = pq.read_table(folder / "out/data/part-00000.parquet").to_pylist()
     assert [(row["id"], row["city"], row["fare"]) for row in rows] == [(1, "Bern", 7.5), (2, None, 3.25)]
+
+
+def test_columns_that_the_proposal_renamed_are_delivered(trellis, lines, folder):
+    lines("rides.jsonl", '{"id":1,"home town":"Bern"}', '{"id":2,"home town":"Pune"}')
+    load = ("load", "rides.jsonl", "--to", "duckdb:plain.duckdb", "--option", "naming=direct")
+    assert trellis(*load).code == 0
+    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
+    documents = ("--schema", "proposed/rides-schema.json", "--table-config", "proposed/rides-table.json")
+    argv = ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
+    assert trellis(*argv).code == 0
+    rows = pq.read_table(folder / "out/data/part-00000.parquet").to_pylist()
+    assert [(row["id"], row["home_town"]) for row in rows] == [(1, "Bern"), (2, "Pune")]
+
+
+def test_a_table_config_does_not_shape_what_another_dialect_loaded(trellis, lines, folder):
+    lines("rides.jsonl", '{"id":1,"city":"Bern"}')
+    assert trellis("load", "rides.jsonl", "--to", "duckdb:plain.duckdb").code == 0
+    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
+    path = folder / "proposed/rides-table.json"
+    config = json.loads(path.read_text())
+    config["ingestionConfig"] = {"filterConfig": {"filterFunction": "id > 1"}}
+    path.write_text(json.dumps(config))
+    documents = ("--schema", "proposed/rides-schema.json", "--table-config", str(path))
+    ran = trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
+    assert ran.code == 2
+    assert ran.err == (
+        "error: --table-config: filterConfig would not be applied to rows that another dialect loaded: load "
+        "them with --dialect pinot, or remove it"
+    )
 
 
 def test_a_dataset_with_a_pinot_schema_takes_no_other(trellis, written, lines):

@@ -16,9 +16,9 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.joda.reader import reader_of
 from trellis.dialects.pinot.date_time.joda.writer import write
+from trellis.dialects.pinot.date_time.units import FormatError
 
 JAR = next((Path(pyspark.__file__).parent / "jars").glob("joda-time-*.jar"), None)
 pytestmark = pytest.mark.skipif(JAR is None or shutil.which("java") is None, reason="needs Java and Joda")

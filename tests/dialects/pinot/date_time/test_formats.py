@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
+from trellis.dialects.pinot.date_time.units import FormatError
 
 SDF = "SIMPLE_DATE_FORMAT"
 NOON = 1700000000123

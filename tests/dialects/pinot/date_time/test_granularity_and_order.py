@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.granularity import granularity_millis
-from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable, sort_order_message
+from trellis.dialects.pinot.date_time.format import granularity_millis, is_sortable, sort_order_message
+from trellis.dialects.pinot.date_time.units import FormatError
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import ParsedValue, try_format
+from trellis.dialects.pinot.date_time.units import FormatError
 
 
 def test_each_value_is_tried() -> None:

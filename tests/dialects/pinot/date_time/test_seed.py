@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.date_time.format import DateTimeFormat, FormatError, parse_format
-from trellis.dialects.pinot.date_time.granularity import granularity_millis
-from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
+from trellis.dialects.pinot.date_time.format import (
+    DateTimeFormat,
+    granularity_millis,
+    is_sortable,
+    parse_format,
+)
 from trellis.dialects.pinot.date_time.preview import try_format
+from trellis.dialects.pinot.date_time.units import FormatError
 
 SDF = "SIMPLE_DATE_FORMAT"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
+from trellis.dialects.pinot.date_time.units import FormatError
 
 NEW_YORK = "America/New_York"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
-from trellis.dialects.pinot.cluster.controller import Controller, Progress, Reload
+from trellis.dialects.pinot.cluster.controller import Controller, Progress
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import DestinationError, UsageError
@@ -74,12 +74,12 @@ def test_the_order_of_a_table(cluster: Standin, controller: Controller) -> None:
     cluster.on("POST /segments/rides/reload", "reload")
     cluster.on("GET /segments/segmentReloadStatus/80875027-fd37-45d9-b542-f3adad12d7e9", "reload status")
     assert controller.validate(RIDES) == {"/zz": 1}
-    assert controller.update_schema(RIDES, reload=False) == {}
+    assert controller.update_schema(RIDES) == {}
     controller.add_table(TABLE)
     controller.update_table(TABLE)
-    ordered = controller.reload("rides", "OFFLINE")
-    assert ordered == Reload("80875027-fd37-45d9-b542-f3adad12d7e9", 1)
-    assert controller.progress(ordered.job) == Progress(done=0, total=1, failed=0, silent=1)
+    job = controller.reload("rides", "OFFLINE")
+    assert job == "80875027-fd37-45d9-b542-f3adad12d7e9"
+    assert controller.progress(job) == Progress(done=0, total=1, failed=0, silent=1)
     assert cluster.paths == [
         "POST /schemas/validate",
         "PUT /schemas/rides?reload=false&force=false",
@@ -117,12 +117,6 @@ NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --forc
             "incompatible with the schema rides of the cluster: Missing columns (present in old schema but "
             "not in new): "
             "[n]" + NEW_TABLE,
-        ),
-        (
-            "post override incompatible",
-            "incompatible with the schema rides of the cluster: Incompatible field specifications: [s (old: "
-            "DIMENSION "
-            "STRING, new: DIMENSION INT)]" + NEW_TABLE,
         ),
         ("put invalid", "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d"),
         ("post unknown type", None),

@@ -134,7 +134,6 @@ def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path) -> None:
         kafka=Kafka("k:9092", "rides"),
         data="s3://lake/rides",
         configs={"region": "eu-west-1"},
-        framework="spark",
         time_column="ended",
     )
     realtime = json.loads((out / "table-realtime.json").read_text())

@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -98,18 +97,6 @@ def test_json_says_text_where_json_has_no_number(tmp_path: Path) -> None:
     assert json.loads(second) == EMPTY
 
 
-def test_avro_has_a_schema_in_which_all_may_be_null(tmp_path: Path) -> None:
-    (file,) = write_files(rows_of(SMALL), [batch_of(ROW, EMPTY)], tmp_path, "avro")
-    with file.path.open("rb") as opened:
-        reader = fastavro.reader(opened)
-        first, second = reader
-        fields = {field["name"]: field["type"] for field in reader.writer_schema["fields"]}  # type: ignore[index,call-overload]
-    assert fields["t"] == ["null", "long"] and fields["f"] == ["null", "float"]
-    assert fields["many"] == ["null", {"type": "array", "items": "long"}]
-    assert first == {**ROW, "f": pytest.approx(7.9), "many": [0, 1_700_000_000_123]}
-    assert second == EMPTY
-
-
 def test_maps_are_told_to_pinots_reader_of_parquet(tmp_path: Path) -> None:
     """Without an Avro schema in the file it gives how Parquet keeps a map, not the map."""
     rows = rows_of(every_type.schema("s"))
@@ -159,17 +146,20 @@ def test_lists_and_maps_that_are_kept_as_json_text(tmp_path: Path) -> None:
 
 
 def test_a_name_that_avro_does_not_take(tmp_path: Path) -> None:
-    document = {"schemaName": "s", "dimensionFieldSpecs": [{"name": "geo.lat", "dataType": "DOUBLE"}]}
+    """Files without maps are read as Parquet, where a name may be any text."""
+    plain = {"schemaName": "s", "dimensionFieldSpecs": [{"name": "geo.lat", "dataType": "DOUBLE"}]}
+    maps = {**plain, "complexFieldSpecs": every_type.schema("s")["complexFieldSpecs"]}
     with pytest.raises(UsageError) as raised:
-        write_files(rows_of(document), [], tmp_path, "avro")
+        write_files(rows_of(maps), [], tmp_path, "parquet")
     assert str(raised.value) == (
         "column geo.lat: Pinot reads this table as Avro, where a name has only letters, digits and _; "
-        "use --format "
-        "parquet or json"
+        "use --format json"
     )
     batch = pa.RecordBatch.from_pylist([{"geo.lat": 1.5}])
-    (file,) = write_files(rows_of(document), [batch], tmp_path, "parquet")
-    assert pq.read_table(file.path).to_pylist() == [{"geo.lat": 1.5}]
+    for document, format in ((plain, "parquet"), (maps, "json")):
+        (file,) = write_files(rows_of(document), [batch], tmp_path, format)
+    assert json.loads(file.path.read_text())["geo.lat"] == 1.5
+    assert pq.read_table(tmp_path / "part-00000.parquet").to_pylist() == [{"geo.lat": 1.5}]
 
 
 def test_values_that_are_none_of_the_column(tmp_path: Path) -> None:

@@ -161,7 +161,6 @@ BROKEN: Final = {
     "field config without name": offline(
         {"fieldConfigList": [{"encodingType": "RAW"}]},
         "/fieldConfigList/0: name is missing: Pinot requires it",
-        "/fieldConfigList/0/name: column None is not in the schema",
     ),
     "unknown encoding": offline(
         indexed("city", encodingType="PLAIN"),
@@ -210,7 +209,7 @@ BROKEN: Final = {
         indexed(["city"]), "/fieldConfigList/0/name: name is text, not a list"
     ),
     "index that is no object": offline(
-        indexed("point", indexes={"h3": 5}), "/fieldConfigList/0/indexes/h3: this is an object, not 5"
+        indexed("point", indexes={"h3": 5}), "/fieldConfigList/0/indexes/h3: h3 is an object, not 5"
     ),
     "flag in words": offline(
         {"tableIndexConfig/bloomFilterConfigs": {"city": {"loadOnHeap": "yes"}}},
@@ -673,6 +672,11 @@ BROKEN: Final = {
         " aggregationConfigs,"
         " and not both",
     ),
+    "star-tree of no function": offline(
+        {_TREES: [{"dimensionsSplitOrder": ["city"], "aggregationConfigs": [{"columnName": "fare"}]}]},
+        "/tableIndexConfig/starTreeIndexConfigs/0/aggregationConfigs/0: aggregationFunction is missing: Pinot"
+        " requires it",
+    ),
     "star-tree of an unknown function": offline(
         {_TREES: [{**_TREE, "functionColumnPairs": ["TOTAL__fare"]}]},
         "/tableIndexConfig/starTreeIndexConfigs/0/functionColumnPairs/0: 'TOTAL__fare' is not"
@@ -931,6 +935,21 @@ BROKEN: Final = {
         "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 2 * * *' is not a schedule of Quartz: 6 or 7"
         " fields are expected, not 5",
     ),
+    "schedule on a day that is not": offline(
+        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 ? * 0"}}},
+        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 ? * 0' is not a schedule of Quartz: the"
+        " day of the week cannot be '0'",
+    ),
+    "schedule in a month by the name of a day": offline(
+        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 1 MON ?"}}},
+        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 1 MON ?' is not a schedule of Quartz: the"
+        " month cannot be 'MON'",
+    ),
+    "schedule at any hour": offline(
+        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 ? * * ?"}}},
+        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 ? * * ?' is not a schedule of Quartz: the"
+        " hour cannot be '?'",
+    ),
     "two compactions": upsert(
         {
             "task/taskTypeConfigsMap": {
@@ -989,6 +1008,128 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "SUM(amount)"}],
         },
     ),
+    "aggregation of a computed column": patched(
+        REALTIME,
+        {
+            **_NO_DICTIONARY,
+            _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": 'SUM("amount")'}],
+            "ingestionConfig/transformConfigs": [
+                {"columnName": "amount", "transformFunction": "times(seats, 2)"}
+            ],
+        },
+    ),
+    "numbers as text": patched(
+        OFFLINE,
+        {
+            "tableIndexConfig/bloomFilterConfigs": {"id": {"fpp": "0.01", "loadOnHeap": 1}},
+            "tableIndexConfig/segmentPartitionConfig/columnPartitionMap": {
+                "id": {"functionName": "Murmur", "numPartitions": "4"}
+            },
+        },
+    ),
+    "schedules": patched(
+        OFFLINE,
+        {
+            "task/taskTypeConfigsMap": {
+                "MergeRollupTask": {"schedule": "0 0/5 2 L-3 JAN-MAR ? 2026-2030"},
+                "PurgeTask": {"schedule": "0 0 2 ? * MON,WED"},
+            }
+        },
+    ),
+    "indexes of fields": patched(
+        OFFLINE,
+        {
+            "fieldConfigList": [
+                {
+                    "name": "city",
+                    "encodingType": "DICTIONARY",
+                    "indexes": {
+                        "inverted": {},
+                        "bloom": {"fpp": 0.01, "maxSizeInBytes": 1000000},
+                        "text": {"luceneUseCompoundFile": True, "stopWordsInclude": ["the"]},
+                    },
+                },
+                {"name": "extra", "indexes": {"json": {"maxLevels": 2, "includePaths": ["$.a"]}}},
+                {"name": "seats", "encodingType": "DICTIONARY", "indexes": {"range": {"version": 2}}},
+                {
+                    "name": "fare",
+                    "encodingType": "RAW",
+                    "indexes": {"forward": {"compressionCodec": "LZ4", "rawIndexWriterVersion": 4}},
+                },
+            ],
+        },
+    ),
+    "star-tree with aggregations": patched(
+        OFFLINE,
+        {
+            _TREES: [
+                {
+                    "dimensionsSplitOrder": ["city", "seats"],
+                    "skipStarNodeCreationForDimensions": ["seats"],
+                    "aggregationConfigs": [
+                        {"columnName": "fare", "aggregationFunction": "SUM", "compressionCodec": "LZ4"},
+                        {"columnName": "*", "aggregationFunction": "COUNT"},
+                    ],
+                    "maxLeafRecords": 1000,
+                }
+            ]
+        },
+    ),
+    "keys that expire": patched(
+        UPSERT,
+        {
+            "upsertConfig/comparisonColumns": ["seats"],
+            "upsertConfig/deleteRecordColumn": "paid",
+            "upsertConfig/metadataTTL": 86400,
+            "upsertConfig/deletedKeysTTL": 86400,
+            "upsertConfig/snapshot": "ENABLE",
+            "upsertConfig/hashFunction": "MURMUR3",
+        },
+    ),
+    "dedup that expires": patched(
+        DEDUP, {"dedupConfig/metadataTTL": 3600000, "dedupConfig/dedupTimeColumn": "at"}
+    ),
+    "strategies": patched(
+        PARTIAL,
+        {
+            "upsertConfig/partialUpsertStrategies": {"tags": "UNION", "seats": "MAX", "city": "OVERWRITE"},
+            "upsertConfig/defaultPartialUpsertStrategy": "IGNORE",
+        },
+    ),
+    "kinesis": patched(
+        REALTIME,
+        {
+            _MAPS: [
+                {
+                    "streamType": "kinesis",
+                    "stream.kinesis.topic.name": "rides",
+                    "region": "eu-west-1",
+                    "stream.kinesis.decoder.class.name": STREAM["stream.kafka.decoder.class.name"],
+                    "realtime.segment.flush.threshold.rows": 500000,
+                    "realtime.segment.flush.threshold.time": "3600000",
+                }
+            ],
+            "segmentsConfig/completionConfig": {"completionMode": "DOWNLOAD"},
+            "segmentsConfig/peerSegmentDownloadScheme": "http",
+            "segmentsConfig/replication": "2",
+            "instanceAssignmentConfigMap/CONSUMING": _ASSIGNMENT,
+        },
+    ),
+    "files by the day": patched(
+        OFFLINE,
+        {
+            "ingestionConfig/batchIngestionConfig": {
+                "segmentIngestionType": "append",
+                "segmentIngestionFrequency": "DAILY",
+                "batchConfigMaps": [{"inputDirURI": "s3://lake/rides", "inputFormat": "parquet"}],
+            },
+            "ingestionConfig/complexTypeConfig": {"prefixesToRename": {"payload.": ""}},
+            "routing": {"segmentPrunerTypes": ["time", "partition"]},
+            "query": {"timeoutMs": 5000},
+            "segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS",
+            "segmentsConfig/untrackedSegmentsRetentionTimeValue": "3",
+        },
+    ),
     "dimension table": patched(
         OFFLINE,
         {"isDimTable": True, "ingestionConfig/batchIngestionConfig/segmentIngestionType": "REFRESH"},
@@ -996,7 +1137,18 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "tiers and tasks": patched(
         OFFLINE,
         {
-            "tierConfigs": [_TIER],
+            "tierConfigs": [
+                _TIER,
+                {
+                    "name": "hot",
+                    "segmentSelectorType": "fixed",
+                    "segmentList": ["rides_0", "rides_1"],
+                    "storageType": "pinot_server",
+                    "serverTag": "hot_OFFLINE",
+                    "tierBackend": "s3",
+                    "tierBackendProperties": {"region": "eu-west-1"},
+                },
+            ],
             "quota": {"storage": "100G", "maxQueriesPerSecond": "5.5"},
             "task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0/5 2 ? * MON-FRI"}},
             "segmentsConfig/retentionTimeUnit": "days",

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.defaults import default_of, default_text
+from trellis.dialects.pinot.document.defaults import default_json, default_of, literal_text, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
@@ -45,7 +44,7 @@ def test_seed_p33_p37_the_default_of_each_type(kind: str, dimension: Any, metric
 def test_seed_p47_a_date_time_stands_for_null_as_the_text_null_or_as_1970() -> None:
     assert default_of(FieldSpec("t", PinotType.STRING, FieldType.DATE_TIME)) == "null"
     stamp = default_of(FieldSpec("t", PinotType.TIMESTAMP, FieldType.DATE_TIME))
-    assert default_text(PinotType.TIMESTAMP, stamp) == "1970-01-01 00:00:00.0"
+    assert default_json(PinotType.TIMESTAMP, stamp) == "1970-01-01 00:00:00.0"
 
 
 def test_seed_p30_p36_a_declared_default_wins() -> None:
@@ -141,5 +140,5 @@ def test_a_literal_of_another_type_is_refused(kind: str, literal: Any, shown: st
     ],
 )
 def test_the_text_of_a_default_reads_back(kind: str, value: Any, text: str) -> None:
-    assert default_text(PinotType(kind), value) == text
+    assert literal_text(default_json(PinotType(kind), value)) == text
     assert parse_default(PinotType(kind), text) == value

@@ -11,17 +11,22 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.document.defaults import default_text, same_value, type_default
+from trellis.dialects.pinot.document.defaults import (
+    default_json,
+    literal_text,
+    parse_default,
+    same_value,
+    type_default,
+)
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
-from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import document_of, write_schema
 from trellis.dialects.pinot.schema_changes.changes import changes
 from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of, is_allowed
-from trellis.dialects.pinot.value.numbers.java_format import double_text
+from trellis.dialects.pinot.value.numbers import double_text
 from trellis.dialects.pinot.value.source_kinds import round32
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -183,7 +188,7 @@ def test_a_difference_is_told(one: PinotSchema, other: PinotSchema) -> None:
 @given(st.sampled_from(sorted(VALUES, key=lambda kind: kind.value)), st.data())
 def test_the_text_of_a_default_is_a_literal_of_it(kind: PinotType, data: st.DataObject) -> None:
     value = data.draw(VALUES[kind])
-    assert same_value(kind, parse_default(kind, default_text(kind, value)), value)
+    assert same_value(kind, parse_default(kind, literal_text(default_json(kind, value))), value)
 
 
 @given(schemas())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA
 from dialects.pinot.oracle.client import Oracle, Refused
+from trellis.dialects.pinot.cluster import document_check
 from trellis.dialects.pinot.cluster.document_check import check, check_hybrid
 
 KEYLESS = "Upsert/Dedup table must have primary key columns in the schema"
@@ -103,6 +105,21 @@ def test_both_halves_of_a_hybrid_table_are_checked() -> None:
             "REALTIME config/tenants/broker: broker is b, and DefaultTenant in the OFFLINE config: use one",
         ],
     )
+
+
+def test_the_schema_of_a_hybrid_table_is_checked_by_pinots_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for the schema, and once for each config."""
+    checked: list[Any] = []
+
+    def pinot_faults(text: str, table: Any) -> Iterator[tuple[str, str]]:
+        checked.append(table)
+        yield "schema", "Pinot refuses it"
+
+    monkeypatch.setattr(document_check, "pinot_faults", pinot_faults)
+    configs = (GOOD["offline"], GOOD["realtime"])
+    result = check_hybrid(json.dumps(SCHEMA), "rides-schema.json", configs, pinot_jars=True)
+    assert (result.valid, [finding.message for finding in result.findings]) == (False, ["Pinot refuses it"])
+    assert checked == [None, *configs]
 
 
 def judge(pinot: Oracle, config: dict[str, Any]) -> bool:

@@ -12,8 +12,7 @@ from trellis.dialects.pinot.document.reader import examine
 from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
-from trellis.dialects.pinot.validation.all_rules import config_faults, schema_faults
-from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_document import config_faults, read_schema, schema_faults
 from trellis.errors import SchemaError
 
 DAY = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
-from trellis.dialects.pinot.document.virtual_columns import built_in_columns, reserved_names, virtual_columns
+from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType
+from trellis.dialects.pinot.document.virtual_columns import built_in_columns, reserved_names
 
 
 def test_seed_p68_the_virtual_columns_are_dimensions() -> None:
@@ -32,11 +31,6 @@ def test_the_extended_profile_has_more() -> None:
         "$totalDocs": ("INT", True),
         "$crc": ("LONG", True),
     }
-
-
-def test_a_column_of_that_name_wins() -> None:
-    schema = PinotSchema("s", (FieldSpec("$docId", PinotType.STRING),))
-    assert [column.name for column in virtual_columns(schema)] == ["$hostName", "$segmentName"]
 
 
 def test_the_names_are_reserved_in_the_extended_profile_only() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.grammar.operands import RESERVED
-from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.parser import RESERVED, parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import (
     Call,

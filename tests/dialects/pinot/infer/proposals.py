@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from trellis.dialects.pinot.cluster.schema_inference import infer_records
+from trellis.dialects.pinot.cluster.schema_inference import value_survey
 from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.infer.proposal import Choices, Proposal
+from trellis.dialects.pinot.infer.proposer import propose
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
@@ -21,7 +22,10 @@ Records = Sequence[Mapping[str, Any]]
 
 def proposed(records: Records, **choices: Any) -> Proposal:
     """The proposal of some records, which Pinot would take."""
-    proposal = infer_records(records, Choices(**{"name": "t", **choices}))
+    chosen = Choices(**{"name": "t", **choices})
+    survey = value_survey(chosen)
+    survey.items("records", records)
+    proposal = propose(survey.evidence, survey.records, chosen)
     assert [*map(str, faults_of(proposal.schema, table_config=proposal.table))] == []
     return proposal
 

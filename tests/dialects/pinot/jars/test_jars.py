@@ -15,12 +15,12 @@ from trellis import Pipeline
 from trellis.cli.app import run
 from trellis.cli.settings import document_of
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.functions.registry import FunctionError
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.jars.expressions import pinot_expression
 from trellis.dialects.pinot.jars.gateway import pinot_classes
-from trellis.dialects.pinot.value.numbers.java_format import float_text
+from trellis.dialects.pinot.value.numbers import float_text
 
 pytestmark = [pytest.mark.pinot, pytest.mark.usefixtures("pinot_jars")]
 

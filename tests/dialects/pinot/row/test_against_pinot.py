@@ -21,7 +21,7 @@ from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.row.pipeline import Pipeline, PipelineResult
 from trellis.dialects.pinot.row.row import RowFault
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of
 from trellis.errors import SchemaError
 

@@ -18,8 +18,7 @@ from dialects.pinot.row.rows import (
     time,
     values,
 )
-from trellis.dialects.pinot.conversion.losses import LossKind
-from trellis.dialects.pinot.conversion.settings import Settings
+from trellis.dialects.pinot.conversion.settings import LossKind, Settings
 from trellis.dialects.pinot.row.row import RowFault
 from trellis.dialects.pinot.table.config import table_config
 from trellis.errors import SchemaError

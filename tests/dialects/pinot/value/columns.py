@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.dialects.pinot.conversion.converter import converter
-from trellis.dialects.pinot.conversion.losses import LossCounts
-from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
+from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossCounts, Settings
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 

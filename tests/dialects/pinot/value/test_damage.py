@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.conversion.losses import LossCounts, LossKind, LossyConversion
-from trellis.dialects.pinot.conversion.settings import Settings
+from trellis.dialects.pinot.conversion.settings import LossCounts, LossKind, LossyConversion, Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32
 
 STRICT = Settings(strict=True)

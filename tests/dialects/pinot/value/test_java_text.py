@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text, plain_text
-from trellis.dialects.pinot.value.numbers.parsing import parse_double, parse_float
+from trellis.dialects.pinot.value.numbers import (
+    decimal_text,
+    double_text,
+    float_text,
+    parse_double,
+    parse_float,
+    plain_text,
+)
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32
 
 DOUBLES = [

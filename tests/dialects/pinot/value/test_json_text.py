@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.json_text.reader import BeyondLimits, json_from_text
-from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.json_text import BeyondLimits, json_from_text, json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 ROWS = [

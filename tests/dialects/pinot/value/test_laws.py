@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column, convert
 from trellis.dialects.pinot.conversion.converter import converter
-from trellis.dialects.pinot.conversion.losses import LossCounts, LossyConversion
-from trellis.dialects.pinot.conversion.sanitization import sanitiser
-from trellis.dialects.pinot.conversion.settings import Settings
-from trellis.dialects.pinot.conversion.special_values import special_value_fixer
+from trellis.dialects.pinot.conversion.sanitization import sanitiser, special_value_fixer
+from trellis.dialects.pinot.conversion.settings import LossCounts, LossyConversion, Settings
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 TARGETS = (

@@ -8,14 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.value.numbers.parsing import (
+from trellis.dialects.pinot.value.numbers import (
     NotANumber,
+    low_bits,
     parse_decimal,
     parse_double,
     parse_float,
     parse_whole,
+    saturated,
+    wrapped,
 )
-from trellis.dialects.pinot.value.numbers.rounding import low_bits, saturated, wrapped
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, round32
 
 WHOLES = [("7", 7), ("+7", 7), ("-7", -7), ("-0", 0), ("0" * 5000 + "7", 7), ("\u0667", 7), ("\uff17", 7)]

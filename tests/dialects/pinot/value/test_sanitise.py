@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
-from trellis.dialects.pinot.conversion.losses import LossCounts, LossKind, LossyConversion
 from trellis.dialects.pinot.conversion.sanitization import TooLong, sanitiser
-from trellis.dialects.pinot.conversion.settings import Settings
+from trellis.dialects.pinot.conversion.settings import LossCounts, LossKind, LossyConversion, Settings
 from trellis.dialects.pinot.document.types import ExceedStrategy
 
 TRIM, SUBSTITUTE = ExceedStrategy.TRIM_LENGTH, ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE

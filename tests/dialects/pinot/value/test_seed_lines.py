@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import column, convert
-from trellis.dialects.pinot.conversion.sanitization import sanitiser
-from trellis.dialects.pinot.conversion.special_values import special_value_fixer
+from trellis.dialects.pinot.conversion.sanitization import sanitiser, special_value_fixer
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
-from trellis.dialects.pinot.conversion.special_values import special_value_fixer
+from trellis.dialects.pinot.conversion.sanitization import special_value_fixer
 
 NAN = float("nan")
 ROWS = [

@@ -27,6 +27,7 @@ from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.evolution.evolve import Evolution, evolve
 from trellis.evolution.observe import Observations
+from trellis.pipelines.pipeline import Pipeline
 
 NOW = datetime(2026, 1, 1, tzinfo=timezone.utc)
 ODD_VALUES: tuple[Any, ...] = (
@@ -113,20 +114,45 @@ def loaded(file: Path, staging: Path, provider: str, fast: bool, monkeypatch: py
     )
 
 
+def with_more_names(records: list[dict[str, Any]], random: Random) -> None:
+    """Spread the track events over many names; some have the properties of another event."""
+    tracks = [record for record in records if "event" in record]
+    for record in tracks:
+        record["event"] += random.choice(("", " Again", " Once", " Twice", " Never"))
+        if random.random() < 0.05:
+            record["properties"] = random.choice(tracks)["properties"]
+
+
 @pytest.mark.parametrize(
-    ("provider", "seed"), [("POSTGRES", 1), ("RS", 2), ("SNOWFLAKE", 3), ("MSSQL", 4), ("S3_DATALAKE", 5)]
+    ("provider", "seed", "joint_lines", "has_many_names"),
+    [
+        ("POSTGRES", 1, 8, False),
+        ("RS", 2, 100, False),
+        ("SNOWFLAKE", 3, 2_048, False),
+        ("MSSQL", 4, 60, True),
+        ("S3_DATALAKE", 5, 200, True),
+        ("POSTGRES", 9, 2_048, True),
+    ],
 )
 def test_both_ways_give_the_same(
-    provider: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    provider: str,
+    seed: int,
+    joint_lines: int,
+    has_many_names: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "JOINT_LINES", joint_lines)
     random = Random(seed)
     monkeypatch.setattr(trellis.engine.input.blocks, "PEEK_BYTES", 150_000)
     monkeypatch.setattr(trellis.engine.input.blocks, "BLOCK", 150_000)
-    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_GROUP", 8)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_LINES", 8)
     monkeypatch.setattr(trellis.engine.columnar.event_sources, "MIN_SPLIT", 2)
     monkeypatch.setattr(trellis.engine.columnar.event_sources, "KEY_LINES", 8)
     lines = [orjson.loads(line) for line in events(1_500, Random(str(seed)), 0)]
-    viewed = [record for record in lines if record.get("event") == "Product Viewed"]
+    if has_many_names:
+        with_more_names(lines, random)
+    viewed = [record for record in lines if record.get("event", "").startswith("Product Viewed")]
     for record in viewed:  # below, an "event" that comes before that of some records and tells another
         record["context"]["event"] = "Product Viewed"
     for record in viewed[::9]:
@@ -187,7 +213,7 @@ def test_both_ways_give_the_same_for_typed_rows(
     provider: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random, known = Random(seed), dict[str, Any]()
-    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_GROUP", 8)
+    monkeypatch.setattr(trellis.engine.columnar.event_batcher, "MIN_LINES", 8)
     monkeypatch.setattr(trellis.engine.columnar.event_sources, "MIN_SPLIT", 2)
     records = [orjson.loads(line) for line in events(1_500, Random(str(seed)), 0)]
     table = pa.Table.from_pylist([with_one_kind(record, known, random) for record in records])
@@ -196,3 +222,13 @@ def test_both_ways_give_the_same_for_typed_rows(
     table = table.set_column(at, "sentAt", sent.cast(pa.timestamp("us", "UTC")))
     pq.write_table(table, tmp_path / "events.parquet")
     assert_both_ways_agree(tmp_path / "events.parquet", tmp_path, provider, monkeypatch)
+
+
+def test_lines_that_are_null_are_rejected(tmp_path: Path) -> None:
+    file = tmp_path / "events.jsonl"
+    event = '{"type": "track", "event": "Seen", "messageId": "1", "receivedAt": "2024-02-29T10:00:00Z"}\n'
+    file.write_text(event + "null\n" * 200)
+    warehouse = Pipeline("shop", f"parquet:{tmp_path / 'warehouse'}", dialect="rudderstack")
+    report = warehouse.load(file, max_rejected="100%")
+    reason = "a record must be a JSON object, this line is null"
+    assert (report.rows.read, report.rows.loaded, report.rejects.by_reason) == (201, 1, {reason: 200})

@@ -26,7 +26,8 @@ from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner
 from trellis.engine.staging.folder import StagingFolder
 from trellis.engine.storage.storage import DEFAULT_STORAGE
-from trellis.pipelines.loading.attempt import LoadAttempt, LoadInput, LoadJob
+from trellis.pipelines.loading.attempt import LoadAttempt
+from trellis.pipelines.loading.job import LoadInput, LoadJob
 from trellis.pipelines.loading.options import LoadSettings
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.pipeline import Pipeline

@@ -66,14 +66,14 @@ def embedded(name: str, path: Path) -> dict[str, Any]:
     return {"name": name, "priority": 0, "vendorPrefixes": [], "connection": connection}
 
 
-def test_s03_a_folder_and_a_static_site_give_the_same(site: Site) -> None:
+def test_seed_s03_a_folder_and_a_static_site_give_the_same(site: Site) -> None:
     folder, static = open_registry(str(EXAMPLES)), open_registry(site.url)
     assert versions(folder) == versions(static) == ORDER
     assert folder.schema(key("1-0-1")) == static.schema(key("1-0-1"))
     assert sorted(folder.list_keys()) == [*map(key, sorted(ORDER))]
 
 
-def test_s36_a_run_asks_once_for_each_list_and_each_version(site: Site) -> None:
+def test_seed_s36_a_run_asks_once_for_each_list_and_each_version(site: Site) -> None:
     registry = open_registry(site.url)
     site.paths.clear()
     for _ in range(3):

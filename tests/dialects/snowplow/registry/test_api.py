@@ -192,7 +192,7 @@ def test_r10_a_patch_keeps_the_order_and_the_time_of_creation(make_api: Callable
     assert api.get(f"{NAME}/1").json() == uris("1-0-0 1-0-1")
 
 
-def test_s42_a_patch_that_breaks_the_table_is_refused(make_api: Callable[..., Api]) -> None:
+def test_seed_s42_a_patch_that_breaks_the_table_is_refused(make_api: Callable[..., Api]) -> None:
     rules = SuccessionRules(patches_allowed=True)
     api = make_api(ServerSettings(succession=rules))
     api.publish_all("1-0-0 1-0-1")
@@ -410,7 +410,7 @@ def test_the_server_describes_itself(api: Api) -> None:
     assert api.get("/api/meta/health").status_code == 503
 
 
-def test_s89_tables_and_json_paths_of_a_model(api: Api) -> None:
+def test_seed_s89_tables_and_json_paths_of_a_model(api: Api) -> None:
     api.publish_all("1-0-0")
     (table,) = api.get(f"{NAME}/1/ddl?target=postgres").json()["tables"]
     assert (table["table"], table["columns"][-1]["type"]) == ("org_harbor_vessel_call_1", "VARCHAR(12)")

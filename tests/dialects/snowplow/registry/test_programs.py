@@ -44,7 +44,7 @@ def test_a_browser_runs_nothing_of_a_schema(store_url: str, keys: Sequence[str])
     body = object_schema({OWNED: {**text(9), "description": OWNED}}, description=OWNED, title=OWNED)
     with running_servers(store_url, 1) as (server,):
         publish(server.url, keys[0], document("1-0-0", **body))
-        for page in ("", "/compare", "/tables"):
+        for page in ("", "/compare", "/tables", "/versions/1-0-0"):
             url = f"{server.url}/families/org.harbor/vessel_call/jsonschema/1{page}"
             dom = run_program("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", url)
             (title,) = re.findall("<title>(.*?)</title>", dom)

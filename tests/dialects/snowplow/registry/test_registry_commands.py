@@ -191,3 +191,9 @@ def test_a_store_that_cannot_be_reached(trellis: Any) -> None:
 def test_what_a_permission_covers() -> None:
     assert Permission("", "READ").allows("READ", "any.vendor")
     assert not Permission("org.harbor").allows("READ", "org.harbor")
+
+
+def test_an_empty_registry_is_copied(trellis: Any, store_url: str, tmp_path: Path) -> None:
+    ran = trellis("registry", "pull", "copy", "--at", store_url)
+    assert (ran.code, ran.err, ran.out.splitlines()[-1]) == (0, "", "0 schemas: none")
+    assert json.loads(Path("copy/schemas/registry.json").read_text()) == []

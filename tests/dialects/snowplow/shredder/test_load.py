@@ -79,7 +79,7 @@ def test_an_event_has_a_row_in_events_and_one_for_each_entity(tmp_path: Path) ->
     ]
 
 
-def test_s50_tables_grow_in_the_order_in_which_versions_were_created(tmp_path: Path) -> None:
+def test_seed_s50_tables_grow_in_the_order_in_which_versions_were_created(tmp_path: Path) -> None:
     """The RFC's example: 1-0-0, 1-1-0, 1-2-0, 1-0-1, 1-2-1, with data of each in between."""
     added = {
         "1-0-0": (["berth", "arrived_at"], {}),
@@ -215,7 +215,7 @@ def test_a_registry_with_another_order_is_refused(tmp_path: Path) -> None:
         load(tmp_path, [line], write_registry(tmp_path, "1-0-0 1-0-1 1-1-0"))
 
 
-def test_s63_a_patched_schema_is_refused_where_it_changes_the_table(tmp_path: Path) -> None:
+def test_seed_s63_a_patched_schema_is_refused_where_it_changes_the_table(tmp_path: Path) -> None:
     line = enriched_line(1, vessel_call("1-0-0"))
     load(tmp_path, [line], write_registry(tmp_path, documents=[document("1-0-0", {"a": text(9)})]))
     load(tmp_path, [line], write_registry(tmp_path, documents=[document("1-0-0", {"a": text(5)})]))

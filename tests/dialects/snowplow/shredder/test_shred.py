@@ -156,7 +156,7 @@ def test_gzip(tmp_path: Path) -> None:
         assert file.read().split("\t")[9:] == ["A", "\\N\n"]
 
 
-def test_s81_parquet_of_many_runs_is_one_table_although_columns_were_added(tmp_path: Path) -> None:
+def test_seed_s81_parquet_of_many_runs_is_one_table_although_columns_were_added(tmp_path: Path) -> None:
     write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
     write_run(
         tmp_path, [enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1.5))], "run=2031-04-05-07-00-00"
@@ -169,7 +169,7 @@ def test_s81_parquet_of_many_runs_is_one_table_although_columns_were_added(tmp_p
     assert rows.fetchall() == [("A", None, "vessel_call"), ("B", 1.5, "vessel_call")]
 
 
-def test_s82_orc(tmp_path: Path) -> None:
+def test_seed_s82_orc(tmp_path: Path) -> None:
     write_run(tmp_path, [enriched_line(1, vessel_call("1-1-0", berth="A", draughtM=2.5))])
     shred(tmp_path, write_registry(tmp_path), format="orc")
     table = orc.read_table(tmp_path / "out" / RUN / FAMILY / "part-00000.orc")

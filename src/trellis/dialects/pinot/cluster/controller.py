@@ -24,14 +24,6 @@ Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Reload:
-    """A reload job, and the number of servers it was sent to."""
-
-    job: str
-    messages: int
-
-
-@dataclass(frozen=True)
 class Progress:
     """The progress of a reload in segments. `silent`: servers that did not answer."""
 
@@ -59,35 +51,28 @@ class Controller:
 
     def validate(self, schema: Document | str) -> Mapping[str, Any]:
         """Check a schema; nothing is stored. Returns what Pinot ignored, by JSON pointer."""
-        answer = self._post("/schemas/validate", schema)
-        return _unrecognized(self._object_of(answer, "validate the schema"))
+        answer = self._send("POST", "/schemas/validate", schema, "validate the schema")
+        return _unrecognized(answer)
 
     def schema(self, name: str) -> PinotSchema | None:
         """The schema of a table; None if it does not exist."""
         document = self._get(f"/schemas/{_quoted(name)}", f"get schema {name}")
-        return (
-            None
-            if document is None
-            else read_schema(document, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
-        )
+        if document is None:
+            return None
+        return read_schema(document, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
 
-    def add_schema(
-        self, schema: Document, *, override: bool = False, force: bool = False
-    ) -> Mapping[str, Any]:
+    def add_schema(self, schema: Document) -> Mapping[str, Any]:
         """Add a schema. Returns what Pinot ignored, by JSON pointer. ControllerError 409 if it exists."""
-        path = f"/schemas?{_query(override=override, force=force)}"
-        return _unrecognized(
-            self._object_of(self._post(path, schema), f"add schema {schema.get('schemaName')}")
-        )
+        path = "/schemas?override=false&force=false"
+        return _unrecognized(self._send("POST", path, schema, f"add schema {schema.get('schemaName')}"))
 
     def update_schema(
-        self, schema: Document, *, reload: bool = False, force: bool = False, name: str | None = None
+        self, schema: Document, *, force: bool = False, name: str | None = None
     ) -> Mapping[str, Any]:
-        """Replace a schema. Returns what Pinot ignored, by JSON pointer."""
+        """Replace a schema, without a reload. Returns what Pinot ignored, by JSON pointer."""
         target_name = name or str(schema.get("schemaName"))
-        path = f"/schemas/{_quoted(target_name)}?{_query(reload=reload, force=force)}"
-        answer = self.http.send("PUT", path, _body(schema))
-        return _unrecognized(self._object_of(answer, f"update schema {target_name}"))
+        path = f"/schemas/{_quoted(target_name)}?reload=false&force={str(force).lower()}"
+        return _unrecognized(self._send("PUT", path, schema, f"update schema {target_name}"))
 
     # ---- tables
 
@@ -97,11 +82,11 @@ class Controller:
         return None if document is None else document.get(kind)
 
     def add_table(self, config: Document) -> None:
-        self._object_of(self._post("/tables", config), f"add table {_table(config)}")
+        self._send("POST", "/tables", config, f"add table {_table(config)}")
 
     def update_table(self, config: Document) -> None:
-        answer = self.http.send("PUT", f"/tables/{_quoted(_table(config))}", _body(config))
-        self._object_of(answer, f"update table {_table(config)}")
+        table = _table(config)
+        self._send("PUT", f"/tables/{_quoted(table)}", config, f"update table {table}")
 
     # ---- segments
 
@@ -117,16 +102,15 @@ class Controller:
         answer = self.http.send("POST", path, body, f"multipart/form-data; boundary={boundary}")
         self._object_of(answer, f"push {file_name}")
 
-    def reload(self, name: str, kind: TableKind) -> Reload | None:
-        """Let the servers reload all segments of a table; None where it has no segments."""
+    def reload(self, name: str, kind: TableKind) -> str | None:
+        """Let the servers reload all segments of a table: the id of the job, None without segments."""
         answer = self.http.send("POST", f"/segments/{_quoted(name)}/reload?type={kind}")
         action = f"reload table {name}_{kind}"
         if answer.status == 404 and "any segments" in answer.body:
             return None
         document = self._object_of(answer, action)
         try:
-            status = json.loads(document["status"])[f"{name}_{kind}"]
-            return Reload(str(status["reloadJobId"]), int(status["numMessagesSent"]))
+            return str(json.loads(document["status"])[f"{name}_{kind}"]["reloadJobId"])
         except (ValueError, KeyError, TypeError):
             raise ControllerError(
                 answer.status, "", f"{self.url}: cannot {action}: it told no job: {answer.body[:200]}"
@@ -164,8 +148,9 @@ class Controller:
         numbers = (document.get(key) or 0 for key in _PROGRESS)
         return Progress(*map(int, numbers))
 
-    def _post(self, path: str, document: Document | str) -> Answer:
-        return self.http.send("POST", path, _body(document))
+    def _send(self, method: str, path: str, document: Document | str, action: str) -> dict[str, Any]:
+        text = document if isinstance(document, str) else compact(document)
+        return self._object_of(self.http.send(method, path, text.encode("utf-8", "surrogatepass")), action)
 
     def _get(self, path: str, action: str) -> dict[str, Any] | None:
         answer = self.http.send("GET", path)
@@ -191,17 +176,9 @@ def _unrecognized(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return cast(Mapping[str, Any], document.get("unrecognizedProperties") or {})
 
 
-def _body(document: Document | str) -> bytes:
-    return (document if isinstance(document, str) else compact(document)).encode("utf-8", "surrogatepass")
-
-
 def _table(config: Document) -> str:
     name, kind = str(config.get("tableName")), config.get("tableType")
     return name if name.endswith(f"_{kind}") else f"{name}_{kind}"
-
-
-def _query(**flags: bool) -> str:
-    return urlencode({name: str(flag).lower() for name, flag in flags.items()})
 
 
 def _quoted(name: str) -> str:

@@ -1,14 +1,14 @@
-"""Data files that Pinot reads without loss: Parquet, Avro, or newline-delimited JSON."""
+"""Data files that Pinot reads without loss: Parquet, or newline-delimited JSON."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -33,18 +33,6 @@ class DataFile:
     rows: int
 
 
-class Writer(Protocol):
-    """A file that takes batches of rows."""
-
-    def write(self, batch: pa.RecordBatch) -> None: ...
-
-    def __enter__(self) -> Writer: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
 def write_files(
     rows: FileRows,
     batches: Iterable[pa.RecordBatch],
@@ -59,15 +47,14 @@ def write_files(
 
     Raises UsageError for an invalid column name; DestinationError from the batches.
     """
-    make = WRITERS[format](rows)
+    schema = None if format == "json" else parquet_schema(rows)
     files: list[DataFile] = []
-    waiting = _groups(rows.batches(batches), most)
-    for number, parts in enumerate(waiting):
+    for number, group in enumerate(_groups(rows.batches(batches), most)):
         path = folder / f"part-{number:05}.{format}"
         count = 0
-        with make(path) as file:
-            for batch in parts:
-                file.write(batch)
+        with closing(JsonFile(path, rows) if schema is None else pq.ParquetWriter(path, schema)) as file:
+            for batch in group:
+                file.write_batch(batch)
                 look(batch)
                 count += batch.num_rows
                 tell(sum(data_file.rows for data_file in files) + count)
@@ -93,126 +80,64 @@ def _groups(batches: Iterator[pa.RecordBatch], most: int) -> Iterator[Iterator[p
         yield group()
 
 
-class ParquetFile:
-    """Batches as row groups, by Arrow."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._file = pq.ParquetWriter(path, schema)
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._file.write_batch(batch)
-
-    def __enter__(self) -> ParquetFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-class JsonFile:
-    """Newline-delimited JSON. Numbers that JSON does not have are text that Pinot reads as the same."""
-
-    def __init__(self, path: Path, readers: Mapping[str, Callable[[Any], Any]]) -> None:
-        self._file: IO[bytes] = path.open("wb")
-        self._readers = readers
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        for row in _records(batch, self._readers):
-            self._file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY))
-
-    def __enter__(self) -> JsonFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-class AvroFile:
-    """An object container file; every column may be null."""
-
-    def __init__(self, path: Path, schema: Any, readers: Mapping[str, Callable[[Any], Any]]) -> None:
-        from fastavro.write import Writer
-
-        self._stream: IO[bytes] = path.open("wb")
-        self._file = Writer(self._stream, schema, codec="deflate")
-        self._readers = readers
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        for row in _records(batch, self._readers):
-            self._file.write(row)
-
-    def __enter__(self) -> AvroFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.flush()
-        self._stream.close()
-
-
-def _parquet(rows: FileRows) -> Callable[[Path], Writer]:
-    """Pinot reads maps correctly only with the Avro schema in the file."""
-    schema = rows.schema
-    if any(column.is_map for column in rows.columns):
-        schema = schema.with_metadata({"parquet.avro.schema": orjson.dumps(avro_schema(rows, "json"))})
-    return lambda path: ParquetFile(path, schema)
-
-
-def json_file(rows: FileRows) -> Callable[[Path], Writer]:
-    readers = {column.name: _reader(column, _JSON.get(column.value)) for column in rows.columns}
-    return lambda path: JsonFile(path, readers)
-
-
-def _avro(rows: FileRows) -> Callable[[Path], Writer]:
-    try:
-        from fastavro import parse_schema
-    except ImportError as error:
-        raise UsageError("Avro needs the package fastavro: pip install 'trellis-spark[avro]'") from error
-    schema = parse_schema(avro_schema(rows, "parquet or json"))
-    readers = {column.name: _reader(column, None) for column in rows.columns}
-    return lambda path: AvroFile(path, schema, readers)
-
-
-def avro_schema(rows: FileRows, instead: str) -> dict[str, Any]:
-    """The Avro schema of a row. Raises UsageError for a name that Avro does not allow."""
+def parquet_schema(rows: FileRows) -> pa.Schema:
+    """The schema of a Parquet file. Pinot reads maps correctly only with the Avro schema in the file, which
+    has no dots in names: raises UsageError for one.
+    """
+    if not any(column.is_map for column in rows.columns):
+        return rows.schema
     for column in rows.columns:
         if not _AVRO_NAME.fullmatch(column.name):
             raise UsageError(
                 f"column {column.name}: Pinot reads this table as Avro, where a name has only letters, "
-                f"digits and _; use --format {instead}"
+                "digits and _; use --format json"
             )
     fields = [
         {"name": column.name, "type": ["null", _avro_type(column)], "default": None}
         for column in rows.columns
     ]
-    return {"type": "record", "name": "Row", "namespace": "trellis", "fields": fields}
+    avro = {"type": "record", "name": "Row", "namespace": "trellis", "fields": fields}
+    return rows.schema.with_metadata({"parquet.avro.schema": orjson.dumps(avro)})
 
 
-WRITERS: Final[Mapping[str, Callable[[FileRows], Callable[[Path], Writer]]]] = {
-    "parquet": _parquet,
-    "json": json_file,
-    "avro": _avro,
-}
+def _avro_type(column: FileColumn) -> Any:
+    value_type = _AVRO.get(column.value, "string")
+    if column.is_map:
+        return {"type": "map", "values": ["null", value_type]}
+    return value_type if column.spec.single_value else {"type": "array", "items": value_type}
 
 
-def _records(batch: pa.RecordBatch, readers: Mapping[str, Callable[[Any], Any]]) -> Iterator[dict[str, Any]]:
-    for start in range(0, batch.num_rows, _BLOCK):
-        block = batch.slice(start, _BLOCK)
-        columns = [[*map(readers[name], block.column(name).to_pylist())] for name in block.schema.names]
-        for values in zip(*columns, strict=True):
-            yield dict(zip(block.schema.names, values, strict=True))
+class JsonFile:
+    """Newline-delimited JSON. Numbers that JSON does not have are text that Pinot reads as the same."""
+
+    def __init__(self, path: Path, rows: FileRows) -> None:
+        self._file = path.open("wb")
+        self._readers = {column.name: _reader(column) for column in rows.columns}
+        self.close = self._file.close
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        names = batch.schema.names
+        for start in range(0, batch.num_rows, _BLOCK):
+            block = batch.slice(start, _BLOCK)
+            columns = [[*map(self._readers[name], block.column(name).to_pylist())] for name in names]
+            for values in zip(*columns, strict=True):
+                row = dict(zip(names, values, strict=True))
+                line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY)
+                self._file.write(line)
 
 
-def _reader(column: FileColumn, one: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-    """The conversion of Arrow values to those of a record."""
+def _reader(column: FileColumn) -> Callable[[Any], Any]:
+    """The conversion of Arrow values to those of JSON."""
+    convert = _JSON.get(column.value, lambda value: value)
 
-    def each(value: Any) -> Any:
-        return value if value is None or one is None else one(value)
+    def convert_scalar(value: Any) -> Any:
+        return None if value is None else convert(value)
 
     if column.is_map:
-        return lambda value: None if value is None else {key: each(item) for key, item in value}
+        return lambda value: None if value is None else {key: convert_scalar(entry) for key, entry in value}
     if not column.spec.single_value:
-        return lambda value: None if value is None else [each(item) for item in value if item is not None]
-    return each
+        return lambda value: value and [convert(element) for element in value if element is not None]
+    return convert_scalar
 
 
 def _number(value: float) -> float | str:
@@ -232,15 +157,6 @@ _JSON: Final[Mapping[PinotType, Callable[[Any], Any]]] = {
     PinotType.TIMESTAMP: str,
     PinotType.BYTES: bytes.hex,
 }
-
-
-def _avro_type(column: FileColumn) -> Any:
-    one = _AVRO.get(column.value, "string")
-    if column.is_map:
-        return {"type": "map", "values": ["null", one]}
-    return one if column.spec.single_value else {"type": "array", "items": one}
-
-
 _AVRO: Final[Mapping[PinotType, str]] = {
     PinotType.INT: "int",
     PinotType.LONG: "long",

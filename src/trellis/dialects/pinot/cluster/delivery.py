@@ -20,8 +20,11 @@ from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Column
 from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
-from trellis.dialects.pinot.table.config import table_config
+from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     TargetTable,
@@ -31,10 +34,10 @@ from trellis.dialects.pinot.table.generated_config import (
     realtime_table,
     time_column_of,
 )
-from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, FORMATS, IngestionJob, scheme_of
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, IngestionJob
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
-from trellis.errors import UsageError, nearest
+from trellis.errors import UsageError
 
 JOB: Final = "ingestion-job.yaml"
 SCHEMA: Final = "schema.json"
@@ -56,14 +59,9 @@ class DeliverySettings:
     time_column: str | None = None
     data: str | None = None
     segments: str | None = None
-    framework: str = "standalone"
     job_type: str = "SegmentCreationAndTarPush"
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     controller: str = CONTROLLER
-
-    def __post_init__(self) -> None:
-        if self.format not in FORMATS:
-            raise UsageError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}")
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,10 @@ class DeliveryResult:
 
 @dataclass(frozen=True)
 class Delivery:
-    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one."""
+    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one.
+
+    `sources`: the columns of the dataset that have another name in the schema, by that name.
+    """
 
     schema: PinotSchema
     offline: Mapping[str, Any]
@@ -88,7 +89,8 @@ class Delivery:
     tables: tuple[TargetTable, ...]
     job: IngestionJob
     notes: tuple[str, ...]
-    zone: str = "UTC"
+    zone: str
+    sources: Mapping[str, str]
 
 
 def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where: str = "DEST") -> Delivery:
@@ -117,24 +119,49 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()
-    if settings.segments is None and scheme_of(data) == "file" and settings.data is None:
-        segments = (out.absolute() / "segments").as_uri()
-    else:
-        segments = settings.segments or ""
+    segments = settings.segments or ("" if settings.data else (out.absolute() / "segments").as_uri())
     job = IngestionJob(
         table_name(schema),
         data,
         segments,
         settings.format,
         settings.controller,
-        settings.framework,
         settings.job_type,
         configs=settings.configs,
     )
     job.document()
     zone = authored.options.zone
     tables = tuple(TargetTable.of(document, table_config_document, main) for document in both)
-    return Delivery(schema, offline, realtime, tables, job, tuple(_notes(authored, schema, settings)), zone)
+    notes = tuple(_notes(authored, schema, settings))
+    return Delivery(schema, offline, realtime, tables, job, notes, zone, _renamed_columns(authored.table))
+
+
+def check_is_unshaped(table: TableConfig) -> None:
+    """Raises UsageError for parts of a table config that only a load with this dialect carries out.
+
+    That a column is read from one of another name is no such part.
+    """
+    is_renaming = len(_renamed_columns(table)) == len(table.transforms)
+    parts = [part for part in omitted_parts(table.document) if part != "transformConfigs" or not is_renaming]
+    if parts:
+        raise UsageError(
+            f"--table-config: {', '.join(parts)} would not be applied to rows that another dialect loaded: "
+            "load them with --dialect pinot, or remove it"
+        )
+
+
+def _renamed_columns(table: TableConfig) -> dict[str, str]:
+    """The columns that are computed by the name of another column alone, with that name."""
+    sources = {column: _column_name(text) for column, text in table.transforms}
+    return {column: source for column, source in sources.items() if source is not None}
+
+
+def _column_name(text: str) -> str | None:
+    try:
+        expression = parse(text)
+    except ExpressionError:
+        return None
+    return expression.name if isinstance(expression, Column) else None
 
 
 def write(
@@ -150,22 +177,22 @@ def write(
 
     Raises UsageError where `out` holds other files, DestinationError from the rows.
     """
-    rows = FileRows.of(columns_of(delivery.schema))
-    times = TimeCheck.of(delivery.schema, table_config(delivery.offline), delivery.zone)
-    look = times.check_batch if isinstance(times, TimeCheck) else lambda _: None
+    rows = FileRows.of(columns_of(delivery.schema), delivery.sources)
+    times = TimeCheck(delivery.schema, table_config(delivery.offline), delivery.zone)
     with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()
         batches = destination.batches(dataset, table_name(delivery.schema))
-        files = write_files(rows, batches, folder / DATA, settings.format, settings.rows, tell, look)
+        files = write_files(
+            rows, batches, folder / DATA, settings.format, settings.rows, tell, times.check_batch
+        )
         (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
         _document(folder / OFFLINE, delivery.offline)
         if delivery.realtime is not None:
             _document(folder / REALTIME, delivery.realtime)
         (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
-    warning = times.warning if isinstance(times, TimeCheck) else times
     return DeliveryResult(
         tuple(DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files),
-        () if warning is None else (warning,),
+        () if times.warning is None else (times.warning,),
     )
 
 

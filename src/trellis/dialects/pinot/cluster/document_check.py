@@ -15,10 +15,10 @@ from trellis.dialects.pinot.document.reader import examine, parse
 from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.jars.validation import pinot_faults
 from trellis.dialects.pinot.table.config import examine as examine_config
+from trellis.dialects.pinot.table.config import unsupported_parts
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
-from trellis.dialects.pinot.table.unsupported import unsupported_parts
-from trellis.dialects.pinot.validation.all_rules import config_faults, deployment_faults, schema_faults
 from trellis.dialects.pinot.validation.lints import lints_of
+from trellis.dialects.pinot.validation.schema_document import config_faults, deployment_faults, schema_faults
 from trellis.dialects.pinot.validation.table_rules import hybrid_faults
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
@@ -104,7 +104,7 @@ def check_hybrid(
 
     Raises as `check` does.
     """
-    result = check(text, where, None, profile, controller)
+    result = check(text, where, None, profile, controller, pinot_jars)
     findings = [*result.findings]
     configs = [examine_config(table).config for table in tables]
     for table, config in zip(tables, configs, strict=True):

@@ -22,14 +22,11 @@ _TYPES: Final[Mapping[PinotType, pa.DataType]] = {
     PinotType.LONG: pa.int64(),
     PinotType.FLOAT: pa.float32(),
     PinotType.DOUBLE: pa.float64(),
-    PinotType.BIG_DECIMAL: pa.string(),
     PinotType.BOOLEAN: pa.bool_(),
     PinotType.TIMESTAMP: pa.int64(),
-    PinotType.STRING: pa.string(),
-    PinotType.JSON: pa.string(),
     PinotType.BYTES: pa.binary(),
-    PinotType.UUID: pa.string(),
 }
+"""The types of values; all others are text."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class FileColumn:
             if pa.types.is_nested(self.type) and not pa.types.is_nested(array.type):
                 return pa.array(map(self._nested, array.to_pylist()), self.type)
             if self.value is PinotType.UUID:
-                return pa.array(map(self._for_lists(_uuid), array.to_pylist()), self.type)
+                return pa.array(map(_uuids, array.to_pylist()), self.type)
             if pa.types.is_timestamp(array.type):
                 return _millis(array)
             if _times(array.type):
@@ -86,24 +83,24 @@ class FileColumn:
         if text is None:
             return None
         value = json.loads(text)
-        convert = _FROM_JSON.get(self.value, _unchanged)
-        return (
-            [*map(convert, value)] if isinstance(value, list) else {k: convert(v) for k, v in value.items()}
-        )
-
-    def _for_lists(self, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda value: [*map(convert, value)] if isinstance(value, list) else convert(value)
+        convert = _FROM_JSON.get(self.value)
+        if convert is None:
+            return value
+        if isinstance(value, list):
+            return [None if element is None else convert(element) for element in value]
+        return {key: None if entry is None else convert(entry) for key, entry in value.items()}
 
 
 @dataclass(frozen=True)
 class FileRows:
-    """The columns of a table in its files."""
+    """The columns of a table in its files. `sources`: columns of the dataset that have other names there."""
 
     columns: tuple[FileColumn, ...]
+    sources: Mapping[str, str]
 
     @staticmethod
-    def of(specs: Iterable[FieldSpec]) -> FileRows:
-        return FileRows(tuple(map(FileColumn, specs)))
+    def of(specs: Iterable[FieldSpec], sources: Mapping[str, str] | None = None) -> FileRows:
+        return FileRows(tuple(map(FileColumn, specs)), sources or {})
 
     @property
     def schema(self) -> pa.Schema:
@@ -118,6 +115,8 @@ class FileRows:
 
     def _column(self, column: FileColumn, batch: pa.RecordBatch) -> pa.Array:
         at = batch.schema.get_field_index(column.name)
+        if at < 0:
+            at = batch.schema.get_field_index(self.sources.get(column.name, column.name))
         return pa.nulls(batch.num_rows, column.type) if at < 0 else column.array(batch.column(at))
 
 
@@ -132,28 +131,16 @@ def _times(arrow_type: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(arrow_type.value_type if pa.types.is_list(arrow_type) else arrow_type))
 
 
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-def _uuid(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return str(uuid.UUID(bytes=value))
-
-
-def _bytes(value: str | None) -> bytes | None:
-    return None if value is None else bytes.fromhex(value)
-
-
-def _float(value: Any) -> float | None:
-    """A number; infinities are text in JSON."""
-    return None if value is None else float(value)
+def _uuids(value: Any) -> Any:
+    """The text of a UUID, or of each in a list, from its 16 bytes."""
+    if isinstance(value, list):
+        return [*map(_uuids, value)]
+    return str(uuid.UUID(bytes=value)) if isinstance(value, bytes) else value
 
 
 _FROM_JSON: Final[Mapping[PinotType, Callable[[Any], Any]]] = {
-    PinotType.BYTES: _bytes,
-    PinotType.UUID: _uuid,
-    PinotType.FLOAT: _float,
-    PinotType.DOUBLE: _float,
+    PinotType.BYTES: bytes.fromhex,
+    PinotType.FLOAT: float,
+    PinotType.DOUBLE: float,
 }
+"""Bytes are hexadecimal in JSON, and infinities are text."""

@@ -111,33 +111,29 @@ class Http:
             raise self._connection_error(method, error) from error
 
     def _connection_error(self, method: str, why: Any) -> DestinationError:
-        if isinstance(why, TimeoutError):
-            sure = (
-                ""
-                if method == "GET"
-                else "; the request may still take effect, so check before you repeat it"
-            )
-            return _TransientError(
-                f"{self.url}: no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
-                f"{sure}"
-            )
-        if isinstance(why, ssl.SSLCertVerificationError):
-            return DestinationError(
-                f"{self.url}: its certificate is not trusted ({why.verify_message}); name that of its "
-                "authority in the environment variable SSL_CERT_FILE"
-            )
-        if isinstance(why, ssl.SSLError):
-            return DestinationError(
-                f"{self.url}: no TLS connection ({why.reason or why}); is it http rather than https?"
-            )
-        if isinstance(why, ConnectionRefusedError):
-            return _TransientError(
-                f"{self.url}: nothing listens there; is the controller running, and is the port right (9000)?"
-            )
-        if isinstance(why, socket.gaierror):
-            return DestinationError(f"{self.url}: unknown host; check the name")
-        reason = str(why) or type(why).__name__
-        return _TransientError(f"{self.url}: the connection was lost before an answer ({reason}); try again")
+        match why:
+            case TimeoutError():
+                problem = f"no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
+                if method != "GET":
+                    problem += "; the request may still take effect, so check before you repeat it"
+            case ConnectionRefusedError():
+                problem = "nothing listens there; is the controller running, and is the port right (9000)?"
+            case ssl.SSLCertVerificationError():
+                return DestinationError(
+                    f"{self.url}: its certificate is not trusted ({why.verify_message}); name that of its "
+                    "authority in the environment variable SSL_CERT_FILE"
+                )
+            case ssl.SSLError():
+                reason = why.reason or why
+                return DestinationError(
+                    f"{self.url}: no TLS connection ({reason}); is it http rather than https?"
+                )
+            case socket.gaierror():
+                return DestinationError(f"{self.url}: unknown host; check the name")
+            case _:
+                reason = str(why) or type(why).__name__
+                problem = f"the connection was lost before an answer ({reason}); try again"
+        return _TransientError(f"{self.url}: {problem}")
 
 
 class _TransientError(DestinationError):

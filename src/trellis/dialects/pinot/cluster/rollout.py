@@ -117,11 +117,11 @@ class Rollout:
             if not self.dry:
                 self.controller.add_table(target.config)
             return self._done, ""
-        changed = differences(target.declared, existing)
+        merged, changed = merge_config(target.declared, existing)
         if not changed:
             return "nothing to do", "already up to date"
         if not self.dry:
-            self.controller.update_table(merge_config(target.declared, existing))
+            self.controller.update_table(merged)
         return self._done, f"changed: {', '.join(changed)}"
 
     def _changes_segments(self, old: PinotSchema | None) -> bool:
@@ -148,12 +148,12 @@ class Rollout:
     def _reload(self, kind: TableKind) -> tuple[StepOutcome, str]:
         if self.dry:
             return "would", ""
-        reload = self.controller.reload(self.schema.name or "", kind)
-        if reload is None:
+        job = self.controller.reload(self.schema.name or "", kind)
+        if job is None:
             return "nothing to do", "the table has no segments yet"
         waited = 0.0
         while True:
-            progress = self.controller.progress(reload.job)
+            progress = self.controller.progress(job)
             if progress.finished or waited >= self.wait:
                 break
             self.sleep(POLL)
@@ -163,11 +163,11 @@ class Rollout:
         if progress.finished:
             raise DestinationError(
                 f"{self.controller.url}: {progress.failed} of {progress.total} segments could not be "
-                f"reloaded (job {reload.job}); see the log of the servers"
+                f"reloaded (job {job}); see the log of the servers"
             )
         who = "server does" if progress.silent == 1 else "servers do"
         silent = f", {progress.silent} {who} not answer" if progress.silent else ""
-        tells = f"{self.controller.url}/segments/segmentReloadStatus/{reload.job} tells when"
+        tells = f"{self.controller.url}/segments/segmentReloadStatus/{job} tells when"
         return "not yet", f"{progress.done} of {progress.total} segments{silent}; {tells}"
 
     @property
@@ -175,33 +175,22 @@ class Rollout:
         return "would" if self.dry else "done"
 
 
-def merge_config(config: Mapping[str, Any], existing: Mapping[str, Any]) -> dict[str, Any]:
-    """A config merged over that of the cluster, whose other keys are kept.
+def merge_config(
+    config: Mapping[str, Any], existing: Mapping[str, Any], place: str = ""
+) -> tuple[dict[str, Any], list[str]]:
+    """A config merged over that of the cluster, whose other keys are kept, and the paths that differ.
 
-    >>> merge_config({"a": {"x": 1}}, {"a": {"x": 2, "y": 3}, "b": 4})
-    {'a': {'x': 1, 'y': 3}, 'b': 4}
+    >>> merge_config({"a": {"x": 1}, "b": 4}, {"a": {"x": 2, "y": 3}, "b": "4"})
+    ({'a': {'x': 1, 'y': 3}, 'b': '4'}, ['a.x'])
     """
-    merged = dict(existing)
+    merged, paths = dict(existing), list[str]()
     for key, value in config.items():
         before = existing.get(key)
         if isinstance(value, Mapping):
-            merged[key] = merge_config(value, before if isinstance(before, Mapping) else {})
+            inner = before if isinstance(before, Mapping) else {}
+            merged[key], inner_paths = merge_config(value, inner, f"{place}{key}.")
+            paths += inner_paths
         elif str(before) != str(value):
             merged[key] = value
-    return merged
-
-
-def differences(config: Mapping[str, Any], existing: Mapping[str, Any], place: str = "") -> list[str]:
-    """The paths at which a config differs.
-
-    >>> differences({"a": {"x": 1}, "b": 4}, {"a": {"x": 2, "y": 3}, "b": 4})
-    ['a.x']
-    """
-    paths: list[str] = []
-    for key, value in config.items():
-        before, path = existing.get(key), f"{place}{key}"
-        if isinstance(value, Mapping):
-            paths += differences(value, before if isinstance(before, Mapping) else {}, f"{path}.")
-        elif str(before) != str(value):
-            paths.append(path)
-    return paths
+            paths.append(f"{place}{key}")
+    return merged, paths

@@ -7,12 +7,12 @@ print(trellis.dialects.pinot.cluster.schema_inference.infer(["rides.jsonl"]).doc
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, ScalarStatistics
 from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, parse_shape
@@ -20,6 +20,7 @@ from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.infer.proposer import propose
 from trellis.dialects.pinot.stored_schema import METADATA, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
+from trellis.engine.spark.storage import current_storage
 from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
@@ -77,7 +78,7 @@ def infer(
     cannot be read or has no records.
     """
     choices = choices or Choices("")
-    survey = _value_survey(choices)
+    survey = value_survey(choices)
     files = survey_files(survey, sources, tell)
     if not choices.name:
         choices = replace(choices, name=name_for(sources, files))
@@ -88,15 +89,8 @@ def infer(
     return propose(evidence, survey.records, choices)
 
 
-def infer_records(records: Iterable[Mapping[str, Any]], choices: Choices | None = None) -> Proposal:
-    """The proposal for records in memory."""
-    choices = choices or Choices()
-    survey = _value_survey(choices)
-    survey.items("records", [*records])
-    return propose(survey.evidence, survey.records, choices)
-
-
-def _value_survey(choices: Choices) -> ValueSurvey:
+def value_survey(choices: Choices) -> ValueSurvey:
+    """A survey for some choices. Raises UsageError for an invalid format."""
     try:
         return ValueSurvey(
             declared_formats for declared_formats in choices.times.values() if declared_formats is not None
@@ -123,13 +117,14 @@ def _declare(evidence: PathEvidence, files: Sequence[str]) -> None:
 
 
 def _parquet_schemas(files: Sequence[str]) -> Iterator[Any]:
+    storage = current_storage()
     for file in files:
-        with open(file, "rb") as stream:
+        with storage.open_input(file) as stream:
             if stream.read(4) != b"PAR1":
                 return
-        from pyarrow.parquet import read_schema
+            from pyarrow.parquet import read_schema
 
-        yield read_schema(file)
+            yield read_schema(stream)
 
 
 def _declared(arrow_type: str) -> PinotType | None:
@@ -147,10 +142,12 @@ def authored_for(sources: Sequence[str | Path]) -> Schema:
 
 
 def name_for(sources: Sequence[str | Path], files: Sequence[str]) -> str:
-    """The name of the first source, without its endings."""
-    first = Path(str(sources[0]).removeprefix("file://"))
-    named = first if first.exists() else Path(files[0])
-    return named.name.partition(".")[0] if named.is_file() else named.name
+    """The name of the first source, or of the first file of a pattern, without its endings."""
+    source = str(sources[0]).removeprefix("file://")
+    if Path(source).is_dir():
+        return Path(source).name
+    named = files[0] if any(sign in source for sign in "*?[") else source.rstrip("/")
+    return named.rpartition("/")[2].partition(".")[0]
 
 
 def write(proposal: Proposal, folder: str | Path) -> tuple[Path, Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tarfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from uuid import uuid4
 
 import pyarrow.parquet as pq
 
-from trellis.dialects.pinot.cluster.data_files import json_file
+from trellis.dialects.pinot.cluster.data_files import JsonFile
 from trellis.dialects.pinot.cluster.delivery import DATA, OFFLINE, SCHEMA
 from trellis.dialects.pinot.cluster.file_rows import FileRows
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
@@ -57,17 +58,13 @@ class Segment:
 
 
 def segment_orders(delivery: Path, folder: Path) -> list[SegmentOrder]:
-    """Those of the data files of a delivery. Raises UsageError for another folder, or for Avro files."""
+    """Those of the data files of a delivery. Raises UsageError for another folder."""
     schema, table, data = (delivery / name for name in (SCHEMA, OFFLINE, DATA))
     if not (schema.exists() and table.exists() and data.is_dir()):
         raise UsageError(
             f"{delivery}: it is not a delivery; `trellis pinot deliver --out {delivery}` writes one"
         )
     files = sorted(path for path in data.iterdir() if path.suffix in (".parquet", ".json"))
-    if not files and any(data.iterdir()):
-        raise UsageError(
-            f"{data}: segments are built of Parquet and JSON files; deliver with --format parquet"
-        )
     documents = [path.read_text(encoding="utf-8") for path in (schema, table)]
     return [SegmentOrder(file.absolute(), folder.absolute(), *documents) for file in files]
 
@@ -137,9 +134,9 @@ def _as_json(order: SegmentOrder, scratch: Path) -> Path:
         return order.file
     path = scratch / f"{order.file.stem}.json"
     rows = FileRows.of(columns_of(read_schema(order.schema, EXTENDED_PROFILE).schema))
-    with pq.ParquetFile(order.file) as file, json_file(rows)(path) as writer:
+    with pq.ParquetFile(order.file) as file, closing(JsonFile(path, rows)) as writer:
         for batch in file.iter_batches():
-            writer.write(batch)
+            writer.write_batch(batch)
     return path
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trellis.dialects.pinot.date_time.format import FormatError
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.row.time_validation import MainTime
@@ -27,33 +27,30 @@ class TimeCheck:
     batch where one is invalid.
 
     `rows`: how many have an invalid time. `example`: the problem of the first. `unreadable`: one of them does
-    not follow the format, which `segmentTimeValueCheck` false does not allow either.
+    not follow the format, which `segmentTimeValueCheck` false does not allow either. Nothing is checked where
+    Pinot accepts all times.
     """
 
-    def __init__(self, main: MainTime, range_checked: bool = True) -> None:
-        self.main = main
+    def __init__(self, schema: PinotSchema, table: TableConfig, zone: str) -> None:
         self.rows = 0
         self.example: str | None = None
         self.unreadable = False
-        self._range_checked = range_checked
+        self._range_checked = table.segment_time_check
         self._problem = lru_cache(_CACHE_SIZE)(self._find_problem)
-
-    @staticmethod
-    def of(schema: PinotSchema, table: TableConfig, zone: str) -> TimeCheck | str | None:
-        """The check of a table; None where Pinot accepts all times; a warning where the column
-        cannot hold the current time.
-        """
+        self._main: MainTime | None = None
+        self._refusal: str | None = None
         spec = next((spec for spec in schema.date_times if spec.name == table.time_column), None)
-        if spec is None or table.continue_on_error:
-            return None
-        try:
-            return TimeCheck(MainTime(spec, datetime.now(timezone.utc), zone), table.segment_time_check)
-        except SchemaError as error:
-            return f"Pinot will refuse the segments: {error}"
+        if spec is not None and not table.continue_on_error:
+            try:
+                self._main = MainTime(spec, datetime.now(timezone.utc), zone)
+            except SchemaError as error:
+                self._refusal = f"Pinot will refuse the segments: {error}"
 
     def check_batch(self, batch: pa.RecordBatch) -> None:
         """Count the invalid times in a batch of a data file."""
-        times = batch.column(self.main.spec.name)
+        if self._main is None:
+            return
+        times = batch.column(self._main.spec.name)
         if times.null_count == len(times) or self._ends_are_valid(times):
             return
         for entry in pc.value_counts(times.drop_null()).to_pylist():
@@ -65,10 +62,10 @@ class TimeCheck:
     @property
     def warning(self) -> str | None:
         """The consequence and the remedy; None without an invalid time."""
-        if self.example is None:
-            return None
+        if self._main is None or self.example is None:
+            return self._refusal
         having = "1 row has" if self.rows == 1 else f"{self.rows:,} rows have"
-        name = self.main.spec.name
+        name = self._main.spec.name
         ending = "" if self.unreadable else ", one with segmentTimeValueCheck false lets them in"
         return (
             f"{having} a main time in {name} for which Pinot will refuse the segment, "
@@ -84,18 +81,15 @@ class TimeCheck:
         return all(self._problem(ends[end].as_py()) is None for end in ("min", "max"))
 
     def _find_problem(self, value: Any) -> str | None:
-        if self.main.spec.data_type is PinotType.BIG_DECIMAL:
+        assert self._main is not None
+        if self._main.spec.data_type is PinotType.BIG_DECIMAL:
             value = Decimal(value)
-        problem = self.main.problem(value)
+        problem = self._main.problem(value)
         if problem is None:
             return None
-        unreadable = not self._readable(value)
-        self.unreadable |= unreadable
-        return problem if unreadable or self._range_checked else None
-
-    def _readable(self, value: Any) -> bool:
         try:
-            self.main.format.to_millis(value, self.main.zone)
+            self._main.format.to_millis(value, self._main.zone)
         except (FormatError, TypeError, ValueError, OverflowError):
-            return False
-        return True
+            self.unreadable = True
+            return problem
+        return problem if self._range_checked else None

@@ -168,8 +168,7 @@ def deliver_dataset(
     dataset: Dataset = None,
     name: Name = None,
     format: Annotated[
-        str,
-        option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default), avro or json."),
+        str, option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default) or json.")
     ] = "parquet",
     rows: Annotated[
         int | None,
@@ -198,12 +197,6 @@ def deliver_dataset(
     topic: Annotated[
         str | None, option("--topic", metavar="NAME", panel=HOW, help="Topic of the REALTIME table.")
     ] = None,
-    job: Annotated[
-        str,
-        option(
-            "--job", metavar="NAME", panel=HOW, help="Framework of the job: standalone (default) or spark."
-        ),
-    ] = "standalone",
     job_type: Annotated[
         str | None,
         option(
@@ -260,7 +253,6 @@ def deliver_dataset(
         time_column,
         data,
         segments,
-        job,
         job_type or DeliverySettings.job_type,
         settings_of(fs, "--fs"),
         CONTROLLER if client is None else client.url,

@@ -14,6 +14,7 @@ from trellis.dialects.pinot.cluster.delivery import (
     Delivery,
     DeliveryResult,
     DeliverySettings,
+    check_is_unshaped,
     check_target_folder,
     delivery_of,
     write,
@@ -53,6 +54,8 @@ def run(
     authored, pipeline = authored_of(store.newest), store.pipeline
     if documents is not None and authored.schema is not None:
         raise UsageError(f"--schema: {pipeline.where} holds a Pinot schema already; leave --schema out")
+    if documents is not None:
+        check_is_unshaped(documents.table)
     authored = documents or authored
     delivery = delivery_of(authored, out, settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)
@@ -120,7 +123,7 @@ class Report:
         for warning in self.written.warnings:
             out.print(f"\nwarning: {warning}", style="bold yellow", soft_wrap=True)
         if not self.dry_run:
-            command = self.delivery.job.launch_command(str(self.folder / JOB))
+            command = f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {self.folder / JOB}"
             out.print(f"\n{command}", style="cyan", soft_wrap=True)
 
     def documents(self) -> dict[str, Path]:

@@ -87,8 +87,7 @@ def convert_schema(
     dataset: Dataset = None,
     name: Name = None,
     table: Annotated[
-        str | None,
-        option("--table", metavar="NAME", panel=HOW, help="Root table, default all of them."),
+        str | None, option("--table", metavar="NAME", panel=HOW, help="Root table, default all of them.")
     ] = None,
     out: Out = None,
     json: Json = False,

@@ -12,17 +12,16 @@ from trellis.cli.commands.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
-from trellis.dialects.pinot.document.recognition import is_schema
 from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 from trellis.dialects.pinot.stored_schema import Authored
-from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.dialects.pinot.table.config import TableConfig, refuse_schema, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.pipelines.config import read_text
@@ -120,10 +119,7 @@ def table_document(file: str) -> Mapping[str, Any]:
         ) from None
     if not isinstance(document, dict):
         raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
-    if is_schema(document):
-        raise SchemaError(
-            f"{file}: this is a schema, not a table config: pass the document that has tableName"
-        )
+    refuse_schema(document, file)
     return document
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion.losses import LossCounts, LossReporter
-from trellis.dialects.pinot.conversion.maps import complex_of
+from trellis.dialects.pinot.conversion.containers import complex_of, standardise
 from trellis.dialects.pinot.conversion.messages import conversion_error
-from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
-from trellis.dialects.pinot.conversion.standardization import standardise
+from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossCounts, LossReporter, Settings
 from trellis.dialects.pinot.conversion.steps import Step, Steps, steps_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value

@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion.losses import LossKind, LossReporter
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
+from trellis.dialects.pinot.conversion.settings import LossKind, LossReporter
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.numbers.parsing import (
+from trellis.dialects.pinot.value.numbers import (
     BLANKS,
+    EXACT,
     SCALE_MAX,
     NotANumber,
+    double_of,
+    float32_of,
+    low_bits,
     parse_decimal,
     parse_double,
     parse_float,
     parse_whole,
-)
-from trellis.dialects.pinot.value.numbers.rounding import (
-    EXACT,
-    double_of,
-    float32_of,
-    low_bits,
     saturated,
     wrapped,
 )

@@ -1,16 +1,68 @@
-"""Text and bytes that are too long or hold U+0000 (`SanitizationTransformer`)."""
+"""Special values (`SpecialValueTransformer`), and text and bytes that are too long or hold U+0000
+(`SanitizationTransformer`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
-from trellis.dialects.pinot.conversion.losses import LossCounts, LossKind, LossReporter
 from trellis.dialects.pinot.conversion.messages import SHOWN_CHARACTERS, abbreviated
-from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
+from trellis.dialects.pinot.conversion.settings import (
+    PINOT_DEFAULTS,
+    LossCounts,
+    LossKind,
+    LossReporter,
+    Settings,
+)
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, PinotType, Value
+from trellis.dialects.pinot.value.numbers import without_trailing_zeros
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
+
+SpecialValueFixer = Callable[[Value], Value | None]
+
+
+def special_value_fixer(spec: FieldSpec) -> SpecialValueFixer | None:
+    """The function that replaces special values of a column; None where its type has none.
+
+    -0.0 becomes 0.0, NaN null; of several values NaN is removed, and none left is null. Decimals lose their
+    trailing zeros, unless the column allows them.
+
+    >>> at = special_value_fixer(FieldSpec("x", PinotType.DOUBLE))
+    >>> at(-0.0), at(float("nan"))
+    (0.0, None)
+    >>> special_value_fixer(FieldSpec("x", PinotType.DOUBLE, single_value=False))([float("nan"), 1.0, -0.0])
+    [1.0, 0.0]
+    """
+    if spec.data_type in (PinotType.FLOAT, PinotType.DOUBLE):
+        scalar: SpecialValueFixer = _float
+    elif spec.data_type is PinotType.BIG_DECIMAL and not spec.trailing_zeros:
+        scalar = _decimal
+    else:
+        return None
+    return scalar if spec.single_value else _fix_elements(scalar)
+
+
+def _float(value: float | None) -> float | None:
+    if not value:
+        return value if value is None else 0.0
+    return value if value == value else None
+
+
+def _decimal(value: Decimal | None) -> Decimal | None:
+    return value if value is None else without_trailing_zeros(value)
+
+
+def _fix_elements(scalar: SpecialValueFixer) -> SpecialValueFixer:
+    def several(values: Value) -> Value | None:
+        if values is None:
+            return None
+        return [fixed for value in values if (fixed := scalar(value)) is not None] or None
+
+    return several
+
 
 Sanitiser = Callable[[Value], tuple[Value, bool]]
 _NUL = "\0"

@@ -1,9 +1,15 @@
-"""Settings of the conversion of values."""
+"""Settings of the conversion, and what Pinot changes in values without an error: counted, or refused."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
 from typing import Final
+
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
 @dataclass(frozen=True)
@@ -24,3 +30,76 @@ class Settings:
 
 PINOT_DEFAULTS: Final = Settings()
 """What Pinot does without further settings."""
+
+
+class LossKind(Enum):
+    """A kind of silent loss; its value is the name in reports."""
+
+    OVERFLOW = "overflow"
+    FRACTION_CUT = "fraction cut"
+    PRECISION = "precision lost"
+    NAN_TO_ZERO = "NaN to 0"
+    TEXT_TO_FALSE = "text to false"
+    ROLLED_OVER = "timestamp rolled over"
+    TOO_LONG = "too long"
+    NUL = "null character"
+    SURROGATE = "half a character"
+    JSON_TAIL = "text after JSON"
+
+
+class LossyConversion(CannotConvert):
+    """A value that Pinot would store changed. Raised in strict mode only."""
+
+    def __init__(self, message: str, loss_kind: LossKind) -> None:
+        super().__init__(message)
+        self.loss_kind = loss_kind
+
+
+class LossCounts:
+    """How many values were changed: a count by column and kind. One per task; `merge` adds them up.
+
+    >>> losses = LossCounts()
+    >>> losses.add("n", LossKind.OVERFLOW)
+    >>> dict(losses.counts)
+    {('n', <LossKind.OVERFLOW: 'overflow'>): 1}
+    """
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, LossKind]] = Counter()
+        self.total = 0
+        """Never reset, unlike the counts."""
+
+    def add(self, column: str, loss_kind: LossKind, times: int = 1) -> None:
+        self._counts[column, loss_kind] += times
+        self.total += times
+
+    def merge(self, other: LossCounts) -> None:
+        """Add the counts of another task."""
+        self._counts.update(other._counts)
+
+    def take_counts(self) -> Mapping[tuple[str, LossKind], int]:
+        """The counts since the last call."""
+        counts, self._counts = self._counts, Counter()
+        return counts
+
+    @property
+    def counts(self) -> Mapping[tuple[str, LossKind], int]:
+        return MappingProxyType(self._counts)
+
+
+class LossReporter:
+    """Counts the losses of one column, or refuses them in strict mode."""
+
+    __slots__ = ("_column", "_losses", "settings")
+
+    def __init__(self, column: str, settings: Settings, losses: LossCounts | None) -> None:
+        self.settings = settings
+        self._column = column
+        self._losses = losses
+
+    def report(self, loss_kind: LossKind, sentence: str) -> None:
+        """Raises LossyConversion with the sentence in strict mode."""
+        if self.settings.strict:
+            raise LossyConversion(sentence, loss_kind)
+        if self._losses is not None:
+            self._losses.add(self._column, loss_kind)

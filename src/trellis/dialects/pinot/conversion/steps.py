@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion import scalars, texts
-from trellis.dialects.pinot.conversion.losses import LossReporter
+from trellis.dialects.pinot.conversion import scalars
 from trellis.dialects.pinot.conversion.numbers import (
     DOUBLE,
     FLOAT,
@@ -19,10 +18,10 @@ from trellis.dialects.pinot.conversion.numbers import (
     decimal_of_text,
     float_of_double,
 )
+from trellis.dialects.pinot.conversion.settings import LossReporter
 from trellis.dialects.pinot.document.types import PinotType, Value
 from trellis.dialects.pinot.value.epochs import days_of
-from trellis.dialects.pinot.value.numbers.java_format import double_text, float_text
-from trellis.dialects.pinot.value.numbers.parsing import BLANKS
+from trellis.dialects.pinot.value.numbers import BLANKS, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import SourceKind
 
 Step = Callable[[Any, LossReporter], Value]
@@ -101,20 +100,20 @@ MATRIX: Final[Mapping[PinotType, Steps]] = {
     },
     PinotType.STRING: {
         _K.BOOLEAN: _plain(lambda value: "true" if value else "false"),
-        **_of(_plain(texts.text_of_whole), _K.INT, _K.LONG),
+        **_of(_plain(scalars.text_of_whole), _K.INT, _K.LONG),
         _K.FLOAT: _plain(float_text),
         _K.DOUBLE: _plain(double_text),
-        _K.BIG_DECIMAL: _plain(texts.text_of_decimal),
-        _K.TIMESTAMP: texts.text_of_timestamp,
+        _K.BIG_DECIMAL: _plain(scalars.text_of_decimal),
+        _K.TIMESTAMP: scalars.text_of_timestamp,
         _K.DATE: _plain(lambda value: value.isoformat()),
-        _K.STRING: texts.text_of_text,
+        _K.STRING: scalars.text_of_text,
         _K.BYTES: _plain(lambda value: bytes(value).hex()),
         _K.UUID: _plain(str),
     },
     PinotType.JSON: {
-        **_of(texts.json_of_value, *_JSON_KINDS, _K.MAP, _K.LIST),
-        _K.BIG_DECIMAL: _plain(texts.json_of_decimal),
-        _K.STRING: texts.json_of_text,
+        **_of(scalars.json_of_value, *_JSON_KINDS, _K.MAP, _K.LIST),
+        _K.BIG_DECIMAL: _plain(scalars.json_of_decimal),
+        _K.STRING: scalars.json_of_text,
     },
     PinotType.BYTES: {
         _K.BIG_DECIMAL: bytes_of_decimal,
@@ -132,7 +131,7 @@ EXTENDED_MATRIX: Final[Mapping[PinotType, Steps]] = {
     PinotType.TIMESTAMP: {
         _K.DATE: scalars.as_instant(_plain(lambda value: days_of(value) * _MILLIS_PER_DAY))
     },
-    PinotType.JSON: {_K.DATE: texts.json_of_value},
+    PinotType.JSON: {_K.DATE: scalars.json_of_value},
     PinotType.UUID: {
         _K.STRING: _plain(scalars.uuid_of_text),
         _K.BYTES: _plain(scalars.uuid_of_bytes),

@@ -1,4 +1,6 @@
-"""A date-time format of a schema document: how a column writes its instants (`DateTimeFormatSpec`)."""
+"""The date-time formats and granularities of a schema document (`DateTimeFormatSpec`,
+`DateTimeGranularitySpec`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,6 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_8601 import read_iso, write_iso
 from trellis.dialects.pinot.date_time.joda.pattern import parse_pattern
 from trellis.dialects.pinot.date_time.joda.reader import reader_of
@@ -17,6 +18,7 @@ from trellis.dialects.pinot.date_time.joda.writer import write
 from trellis.dialects.pinot.date_time.time_zones import UTC, resolve
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import (
+    FormatError,
     of_millis,
     size_of,
     to_millis,
@@ -25,8 +27,6 @@ from trellis.dialects.pinot.date_time.units import (
     unit_of,
     wrap,
 )
-
-__all__ = ["DateTimeFormat", "FormatError", "parse_format"]
 
 _ZONE_SUFFIX: Final = re.compile(r"(.+) tz *\((.+)\) *")
 _KINDS: Final = ("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")
@@ -169,3 +169,47 @@ def _truncate(value: float | Decimal) -> int:
 def _plain(value: float | Decimal) -> str:
     """The text of a number; an integer has no fraction, whatever its type."""
     return str(int(value)) if not isinstance(value, int) and value == value // 1 else str(value)
+
+
+def granularity_millis(text: str) -> int:
+    """The length of a bucket in milliseconds; it never rounds a value. Raises FormatError.
+
+    >>> granularity_millis("15:MINUTES"), granularity_millis("MINUTES|15"), granularity_millis("MINUTES")
+    (900000, 900000, 60000)
+    """
+    if not text:
+        raise FormatError("Must provide granularity")
+    where = f"granularity: {text}"
+    if text[0].isdecimal():
+        size, colon, unit = text.partition(":")
+        if not colon:
+            raise FormatError(
+                f"Invalid granularity: {text}, must be of format 'timeUnit(|size)' or 'size:timeUnit'"
+            )
+        return to_millis(size_of(size, where), unit_of(unit, where))
+    unit, bar, size = text.partition("|")
+    unit_of(unit, where)
+    return to_millis(size_of(size, where) if bar else 1, unit)
+
+
+_FROM_LARGE: Final = "yMdHmsS"
+
+
+def is_sortable(pattern: str) -> bool:
+    """Whether Pinot accepts the pattern as sorted by both text and time.
+
+    The last place of each of the letters `y M d H m s S` counts, in quotes too; other letters are not ranked.
+
+    >>> is_sortable("yyyy-MM-dd"), is_sortable("MM-dd-yyyy"), is_sortable("yyyy-MM-dd'day'")
+    (True, False, False)
+    """
+    places = [place for letter in _FROM_LARGE if (place := pattern.rfind(letter)) >= 0]
+    return places == sorted(places)
+
+
+def sort_order_message(pattern: str) -> str:
+    """Pinot's error for a pattern that is not in this order."""
+    return (
+        f"SIMPLE_DATE_FORMAT pattern {pattern} has to be sorted by both lexicographical and datetime order, "
+        "so write years first, then months, days, hours, minutes and seconds"
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
 from trellis.dialects.pinot.date_time.joda.fields import (
     MILLIS_OF_HOUR,
@@ -16,6 +15,7 @@ from trellis.dialects.pinot.date_time.joda.fields import (
 )
 from trellis.dialects.pinot.date_time.joda.reader import OFFSET, fraction_millis, offset_millis
 from trellis.dialects.pinot.date_time.joda.writer import write
+from trellis.dialects.pinot.date_time.units import FormatError
 
 _ISO: Final = re.compile(
     r"(?:"

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trellis.dialects.pinot.date_time.errors import FormatError
-from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
+from trellis.dialects.pinot.date_time.format import (
+    DateTimeFormat,
+    is_sortable,
+    parse_format,
+    sort_order_message,
+)
 from trellis.dialects.pinot.date_time.iso_8601 import write_iso
-from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable, sort_order_message
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 
 
 @dataclass(frozen=True)

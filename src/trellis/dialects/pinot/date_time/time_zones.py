@@ -1,16 +1,17 @@
-"""Time zones by the names Java knows, and their offsets at any instant."""
+"""Time zones by the names Java and Joda know, and their offsets at any instant."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from trellis.dialects.pinot.date_time.iso_calendar import CYCLE_DAYS, DAY, HOUR, MINUTE
-from trellis.dialects.pinot.date_time.zone_names import SHORT
 
 UTC: Final = "UTC"
 _UNKNOWN_TO_JAVA: Final = frozenset({"Factory", "localtime", "posixrules", "ROC"})
@@ -142,3 +143,38 @@ def _within(millis: int) -> int:
 def clock_of(zone: str) -> Clock:
     """The clock of a resolved zone, or of any IANA id. Raises ZoneInfoNotFoundError."""
     return Clock(zone)
+
+
+SHORT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ACT": "Australia/Darwin",
+        "AET": "Australia/Sydney",
+        "AGT": "America/Argentina/Buenos_Aires",
+        "ART": "Africa/Cairo",
+        "AST": "America/Anchorage",
+        "BET": "America/Sao_Paulo",
+        "BST": "Asia/Dhaka",
+        "CAT": "Africa/Harare",
+        "CNT": "America/St_Johns",
+        "CST": "America/Chicago",
+        "CTT": "Asia/Shanghai",
+        "EAT": "Africa/Addis_Ababa",
+        "ECT": "CET",
+        "EST": "America/New_York",
+        "HST": "Pacific/Honolulu",
+        "IET": "America/Indiana/Indianapolis",
+        "IST": "Asia/Kolkata",
+        "JST": "Asia/Tokyo",
+        "MIT": "Pacific/Apia",
+        "MST": "America/Denver",
+        "NET": "Asia/Yerevan",
+        "NST": "Pacific/Auckland",
+        "PLT": "Asia/Karachi",
+        "PNT": "America/Phoenix",
+        "PRT": "America/Puerto_Rico",
+        "PST": "America/Los_Angeles",
+        "SST": "Pacific/Guadalcanal",
+        "VST": "Asia/Ho_Chi_Minh",
+    }
+)
+"""The ids of three letters. EST, MST, HST and ECT are not as in Java: they keep daylight saving time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final, NoReturn
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
@@ -19,7 +18,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     month_length,
 )
 from trellis.dialects.pinot.date_time.time_zones import clock_of
-from trellis.dialects.pinot.date_time.units import parse_int32
+from trellis.dialects.pinot.date_time.units import FormatError, parse_int32
 
 _JDBC: Final = re.compile(
     r"(\+\d{3}|\d{4})-(\+\d|\d{1,2})-(\+\d|\d{1,2}) ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?"

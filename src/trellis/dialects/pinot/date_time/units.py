@@ -8,8 +8,12 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import DAY, HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND
+
+
+class FormatError(ValueError):
+    """An invalid format, or a value that does not follow its format; the text is one sentence."""
+
 
 _COARSE: Final[Mapping[str, int]] = MappingProxyType(
     {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
+from trellis.dialects.pinot.document.defaults import literal_text
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 from trellis.errors import nearest
 
@@ -128,16 +128,20 @@ class JsonObject:
         self.fault(f"{key} is an integer of 32 bits, not {shown(value)}", key)
         return None
 
-    def enum_member(self, key: str, kind: type[EnumType], ignore_case: bool = False) -> EnumType | None:
-        """A member of an enumeration, in upper case, exactly so unless the case is ignored."""
+    def enum_member(self, key: str, kind: type[EnumType]) -> EnumType | None:
+        """A member of an enumeration by its value."""
+        word = self.choice(key, [str(member.value) for member in kind])
+        return None if word is None else kind(word)
+
+    def choice(self, key: str, known: Collection[str], ignore_case: bool = False) -> str | None:
+        """One of the known words, in upper case, exactly so unless the case is ignored."""
         value = self.raw_value(key)
         if value is None:
             return None
-        known = {member.value: member for member in kind}
         if isinstance(value, str):
             word = value.strip().upper() if ignore_case else value.strip()
             if word in known:
-                return known[word]
+                return word
         close = nearest(value.strip().upper(), known) if isinstance(value, str) else nearest("", known)
         self.fault(f"unknown {key} {shown(value)}{close}", key)
         return None

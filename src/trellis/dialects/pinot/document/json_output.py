@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trellis.dialects.pinot.value.json_text.writer import json_of, quoted
+from trellis.dialects.pinot.value.json_text import json_of, quoted
 
 
 def compact(value: Any) -> str:

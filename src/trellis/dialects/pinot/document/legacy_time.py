@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import Enum
 from typing import Final
 
+from trellis.dialects.pinot.date_time.units import UNITS
 from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.json_object import JsonObject, ReadReport, shown
@@ -14,18 +14,6 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.errors import SchemaError
 
 EPOCH: Final = "EPOCH"
-
-
-class TimeUnit(Enum):
-    """The units of a time count; the value is the name that documents use."""
-
-    NANOSECONDS = "NANOSECONDS"
-    MICROSECONDS = "MICROSECONDS"
-    MILLISECONDS = "MILLISECONDS"
-    SECONDS = "SECONDS"
-    MINUTES = "MINUTES"
-    HOURS = "HOURS"
-    DAYS = "DAYS"
 
 
 _FUNCTIONS: Final = {"SECONDS": "Seconds", "MINUTES": "Minutes", "HOURS": "Hours", "DAYS": "Days"}
@@ -116,7 +104,7 @@ def _granule(parent: JsonObject, key: str, report: ReadReport) -> TimeGranularit
     name, data_type, unit = (
         node.text("name"),
         node.enum_member("dataType", PinotType),
-        node.enum_member("timeType", TimeUnit),
+        node.choice("timeType", UNITS),
     )
     for needed in ("name", "dataType", "timeType"):
         if node.raw_value(needed) is None:
@@ -127,7 +115,7 @@ def _granule(parent: JsonObject, key: str, report: ReadReport) -> TimeGranularit
         node.fault("timeFormat is EPOCH or SIMPLE_DATE_FORMAT:<pattern>, not null", "timeFormat")
     if name is None or data_type is None or unit is None or form is None or size is None:
         return None
-    return TimeGranularitySpec(name, data_type, unit.value, size, form)
+    return TimeGranularitySpec(name, data_type, unit, size, form)
 
 
 def _size(node: JsonObject, document: Mapping[str, object]) -> int | None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document import known_keys
-from trellis.dialects.pinot.document.defaults import type_default
+from trellis.dialects.pinot.document.defaults import literal_text, parse_default, type_default
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.json_object import (
@@ -19,9 +19,8 @@ from trellis.dialects.pinot.document.json_object import (
     ReadReport,
     shown,
 )
+from trellis.dialects.pinot.document.known_keys import is_table_config
 from trellis.dialects.pinot.document.legacy_time import read_time
-from trellis.dialects.pinot.document.literals import literal_text, parse_default
-from trellis.dialects.pinot.document.recognition import is_table_config
 from trellis.dialects.pinot.document.types import (
     BASE,
     EXTENDED,
@@ -34,7 +33,6 @@ from trellis.dialects.pinot.document.types import (
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError, nearest
 
-NO_CHILDREN: Final[Mapping[str, FieldSpec]] = MappingProxyType({})
 _STAND_INS: Final = {FieldType.METRIC: PinotType.DOUBLE, FieldType.COMPLEX: PinotType.MAP}
 _ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time"}
 
@@ -153,41 +151,34 @@ class _Reader:
         single = node.flag("singleValueField", default=True)
         if not single and kind in _ONE_VALUE:
             node.fault(f"Unsupported multi-value for {_ONE_VALUE[kind]} field.", "singleValueField")
-        length, exceed = (
-            node.integer("maxLength"),
-            node.enum_member("maxLengthExceedStrategy", ExceedStrategy),
-        )
-        not_null, zeros = node.flag("notNull"), node.flag("allowTrailingZeros")
-        transform, provider = node.text("transformFunction"), node.text("virtualColumnProvider")
-        of_time = kind is FieldType.DATE_TIME
-        form = _text_or(node, "format", "TIMESTAMP") if of_time else None
-        granularity = _text_or(node, "granularity", "1:DAYS") if of_time else None
-        sample = node.text("sampleValue") if of_time else None
-        children = self._children(node) if kind is FieldType.COMPLEX else NO_CHILDREN
-        extended = self._extended(node) if self._profile.extended else {}
+        values: dict[str, Any] = {
+            "max_length": node.integer("maxLength"),
+            "exceed_strategy": node.enum_member("maxLengthExceedStrategy", ExceedStrategy),
+            "not_null": node.flag("notNull"),
+            "trailing_zeros": node.flag("allowTrailingZeros"),
+            "transform": node.text("transformFunction"),
+            "virtual_provider": node.text("virtualColumnProvider"),
+        }
+        if kind is FieldType.DATE_TIME:
+            values["format"] = _text_or(node, "format", "TIMESTAMP")
+            values["granularity"] = _text_or(node, "granularity", "1:DAYS")
+            values["sample"] = node.text("sampleValue")
+            if data_type is PinotType.TIMESTAMP:
+                values["format"] = "TIMESTAMP"
+        if kind is FieldType.COMPLEX:
+            values["children"] = self._children(node)
+        if self._profile.extended:
+            values["description"] = node.text("description")
+            values["tags"] = node.text_list("tags")
+            values["field_id"] = node.integer("fieldId")
+            values["aliases"] = node.text_list("aliases")
+            values["metadata"] = MappingProxyType(_metadata(node))
         if node.column is None:
             return None
-        default = None if data_type is None else default_value(node, kind, data_type)
-        data_type = data_type or _STAND_INS.get(kind, PinotType.STRING)
-        if of_time and data_type is PinotType.TIMESTAMP:
-            form = "TIMESTAMP"
+        if data_type is not None:
+            values["default"] = default_value(node, kind, data_type)
         return FieldSpec(
-            node.column,
-            data_type,
-            kind,
-            single,
-            not_null,
-            length,
-            exceed,
-            zeros,
-            default,
-            transform,
-            provider,
-            form,
-            granularity,
-            sample,
-            children,
-            **extended,
+            node.column, data_type or _STAND_INS.get(kind, PinotType.STRING), kind, single, **values
         )
 
     def _type(self, node: JsonObject) -> PinotType | None:
@@ -199,15 +190,6 @@ class _Reader:
             node.fault(f"dataType {data_type.value} needs the profile 'extended'", "dataType")
             return None
         return data_type
-
-    def _extended(self, node: JsonObject) -> dict[str, Any]:
-        return {
-            "description": node.text("description"),
-            "tags": node.text_list("tags"),
-            "field_id": node.integer("fieldId"),
-            "aliases": node.text_list("aliases"),
-            "metadata": MappingProxyType(_metadata(node)),
-        }
 
     def _children(self, node: JsonObject) -> Mapping[str, FieldSpec]:
         children: dict[str, FieldSpec] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import BASE, PinotType, Profile
 
 _PACKAGE: Final = "org.apache.pinot.segment.local.segment"
@@ -46,9 +46,3 @@ def built_in_columns(profile: Profile = BASE) -> tuple[FieldSpec, ...]:
 def reserved_names(profile: Profile = BASE) -> frozenset[str]:
     """The names that no column may have; in the profile `base` a column may hide a virtual one."""
     return frozenset(column.name for column in built_in_columns(profile)) if profile.extended else frozenset()
-
-
-def virtual_columns(schema: PinotSchema, profile: Profile = BASE) -> tuple[FieldSpec, ...]:
-    """The virtual columns of a table: the built-in ones whose names its schema does not use."""
-    used = {spec.name for spec in schema.specs()} | ({schema.time.column.name} if schema.time else set())
-    return tuple(column for column in built_in_columns(profile) if column.name not in used)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.date_time.epochs import UNITS
+from trellis.dialects.pinot.date_time.units import to_millis
 from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal
 from trellis.evolution.columnar_transform import Divide, ReadTime, Step, Times, WriteTime
 
-_LENGTHS: Final[Mapping[str, int]] = {unit.lower(): length for unit, length in UNITS.items()}
-_EPOCH: Final = re.compile(f"(to|from)epoch({'|'.join(_LENGTHS)})(.*)")
+_EPOCH: Final = re.compile("(to|from)epoch(seconds|minutes|hours|days)(.*)")
 
 
 def column_steps(expression: Expression) -> tuple[Step, ...]:
@@ -50,7 +49,7 @@ def _epoch_steps(name: str, constants: Sequence[Any]) -> list[Step]:
     match = _EPOCH.fullmatch(name)
     if not match:
         return []
-    length, to_epoch = _LENGTHS[match[2]], match[1] == "to"
+    length, to_epoch = to_millis(1, match[2].upper()), match[1] == "to"
     match match[3], constants:
         case "", []:
             return [Divide(length)] if to_epoch else [Times(length)]

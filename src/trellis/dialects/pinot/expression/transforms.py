@@ -1,8 +1,8 @@
-"""Transforms and filters of a table on rows: the steps Expression and Filter of the pipeline."""
+"""Enrichers, transforms and filters of a table on rows: the steps Enrichment, Expression and Filter."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -11,7 +11,7 @@ from trellis.dialects.pinot.expression.evaluation_order import order_transforms
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import arguments
-from trellis.dialects.pinot.table.config import TableConfig
+from trellis.dialects.pinot.table.config import EnricherConfig, TableConfig
 from trellis.errors import SchemaError
 
 
@@ -106,3 +106,33 @@ def _container(value: Any) -> type[Any]:
     if isinstance(value, Mapping):
         return dict
     return list if isinstance(value, list | tuple) else object
+
+
+class Enrichers:
+    """The functions of fields before or after flattening, in order. Raises SchemaError for an invalid one.
+
+    >>> config = EnricherConfig((("b", "upper(a)"), ("c", "concat(a, b, '-')")))
+    >>> enrichers = Enrichers([config], before_flattening=False)
+    >>> enrichers.apply(record := {"a": "x", "b": "old"})
+    >>> record
+    {'a': 'x', 'b': 'X', 'c': 'x-X'}
+    """
+
+    def __init__(
+        self, configs: Iterable[EnricherConfig], before_flattening: bool, pinot_jars: bool = False
+    ) -> None:
+        self.programs = []
+        self.arguments: set[str] = set()
+        chosen = [config for config in configs if config.before_flattening is before_flattening]
+        for field, text in (pair for config in chosen for pair in config.functions):
+            try:
+                expression = parse(text)
+                self.programs.append((field, compile_expression(expression, text, pinot_jars)))
+            except ExpressionError as error:
+                raise SchemaError(f"enrichment of {field} by '{text}': {error}") from None
+            self.arguments |= arguments(expression)
+
+    def apply(self, values: MutableMapping[str, Any]) -> None:
+        """Compute the fields, over what the record has. Raises TransformError."""
+        for field, program in self.programs:
+            values[field] = evaluate(program, values, field)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_bytes,
     as_decimal,
     as_double,
@@ -17,10 +18,8 @@ from trellis.dialects.pinot.functions.arguments import (
     as_timestamp,
     long_result,
 )
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text.reader import json_from_text
-from trellis.dialects.pinot.value.json_text.writer import json_of
-from trellis.dialects.pinot.value.numbers.parsing import BLANKS, NotANumber, parse_whole
+from trellis.dialects.pinot.value.json_text import json_from_text, json_of
+from trellis.dialects.pinot.value.numbers import BLANKS, NotANumber, parse_whole
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float32
 from trellis.errors import nearest
 
@@ -28,9 +27,7 @@ CASTS: Final = Theme()
 
 
 def _to_boolean(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() in ("true", "1")
-    return as_double(value) != 0
+    return value.strip().lower() in ("true", "1") if isinstance(value, str) else as_double(value) != 0
 
 
 def _to_int(value: Any) -> int:
@@ -50,20 +47,12 @@ def _whole_or_double(text: str, low: int, high: int) -> int | float:
         return as_double(text)
 
 
-def _to_float(value: Any) -> Float32:
-    return Float32(as_double(value))
-
-
-def _to_json(value: Any) -> str:
-    return json_from_text(value) if isinstance(value, str) else json_of(value, sort=False)
-
-
 _TARGETS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "INT": _to_int,
     "INTEGER": _to_int,
     "LONG": _to_long,
     "BIGINT": _to_long,
-    "FLOAT": _to_float,
+    "FLOAT": lambda value: Float32(as_double(value)),
     "DOUBLE": as_double,
     "DECIMAL": as_decimal,
     "BIG_DECIMAL": as_decimal,
@@ -71,7 +60,7 @@ _TARGETS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "TIMESTAMP": as_timestamp,
     "STRING": as_text,
     "VARCHAR": as_text,
-    "JSON": _to_json,
+    "JSON": lambda value: json_from_text(value) if isinstance(value, str) else json_of(value, sort=False),
     "BYTES": as_bytes,
     "VARBINARY": as_bytes,
 }

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
+from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.functions.casts import CASTS
 from trellis.dialects.pinot.functions.codecs import CODECS
 from trellis.dialects.pinot.functions.comparisons import COMPARISONS
-from trellis.dialects.pinot.functions.date_time.epochs import EPOCHS
-from trellis.dialects.pinot.functions.date_time.formats import TIME_FORMATS
 from trellis.dialects.pinot.functions.date_time.instants import TIMES
 from trellis.dialects.pinot.functions.json_values.documents import JSON_DOCUMENTS
 from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
-from trellis.dialects.pinot.functions.lists import LISTS
 from trellis.dialects.pinot.functions.numbers import NUMBERS
 from trellis.dialects.pinot.functions.points import POINTS
 from trellis.dialects.pinot.functions.registry import Function, merged
@@ -25,18 +23,7 @@ from trellis.dialects.pinot.grammar.tree import Call, Expression, Literal, canon
 from trellis.errors import nearest
 
 FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(
-    CASTS,
-    CODECS,
-    COMPARISONS,
-    EPOCHS,
-    JSON_DOCUMENTS,
-    LISTS,
-    NUMBERS,
-    PATTERNS,
-    POINTS,
-    TEXTS,
-    TIME_FORMATS,
-    TIMES,
+    CASTS, CODECS, COMPARISONS, JSON_DOCUMENTS, NUMBERS, PATTERNS, POINTS, TEXTS, TIMES
 )
 """By canonical name. `and` and `or` are not here: they need not evaluate all their arguments."""
 
@@ -172,9 +159,18 @@ def _check_path(call: Call) -> None:
             raise UnsupportedFunction(f"{error}: {_INSTEAD}") from None
 
 
-def returns_primitive_array(expression: Expression) -> str | None:
-    """The function whose primitive array is the value of the expression, if it has such a value."""
-    return PRIMITIVE_ARRAYS.get(expression.name) if isinstance(expression, Call) else None
+def array_sentence(expression: Expression, data_type: PinotType) -> str:
+    """Why a column of the type cannot hold the value of the expression; empty where it can."""
+    function = PRIMITIVE_ARRAYS.get(expression.name) if isinstance(expression, Call) else None
+    if function is None or data_type is PinotType.JSON:
+        return ""
+    effect = "the row fails, or the value is null with continueOnError"
+    if data_type is PinotType.STRING:
+        effect = "the text becomes that of a Java object, such as [I@1f2e3d"
+    return (
+        f"{function} returns a primitive array, which Pinot cannot store in a column of {data_type.value}:"
+        f" {effect}. Compute the column before the load"
+    )
 
 
 def _hint(key: str) -> str:

@@ -11,8 +11,7 @@ import hashlib
 from functools import partial
 from typing import Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError, as_bytes, as_text
-from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import FunctionError, Theme, as_bytes, as_text
 
 CODECS: Final = Theme()
 

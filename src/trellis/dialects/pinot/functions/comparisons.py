@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError, as_double, as_object
-from trellis.dialects.pinot.functions.registry import Theme
+from trellis.dialects.pinot.functions.registry import FunctionError, Theme, as_double, as_object
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, kind_of
 
 COMPARISONS: Final = Theme()
@@ -26,22 +25,18 @@ def as_compared(value: Any) -> float:
 COMPARISONS.function("equals", as_compared, as_compared)(lambda left, right: abs(left - right) < TOLERANCE)
 
 
-@COMPARISONS.function("notEquals", as_compared, as_compared)
-def _not_equals(left: float, right: float) -> bool:
-    """Whether two numbers differ, to 7 decimal places."""
-    return abs(left - right) >= TOLERANCE
-
-
+COMPARISONS.function("notEquals", as_compared, as_compared)(
+    lambda left, right: abs(left - right) >= TOLERANCE
+)
 COMPARISONS.function("lessThan", as_compared, as_compared)(lambda left, right: left < right)
 COMPARISONS.function("lessThanOrEqual", as_compared, as_compared)(lambda left, right: left <= right)
 COMPARISONS.function("greaterThan", as_compared, as_compared)(lambda left, right: left > right)
 COMPARISONS.function("greaterThanOrEqual", as_compared, as_compared)(lambda left, right: left >= right)
 
 
-@COMPARISONS.function("between", as_compared, as_compared, as_compared)
-def _between(value: float, low: float, high: float) -> bool:
-    """Whether a number lies between two others or is one of them."""
-    return low <= value <= high
+COMPARISONS.function("between", as_compared, as_compared, as_compared)(
+    lambda value, low, high: low <= value <= high
+)
 
 
 def as_logical(value: Any) -> bool | None:
@@ -54,18 +49,6 @@ def as_logical(value: Any) -> bool | None:
 COMPARISONS.function("not", as_logical, nullable=True)(lambda value: None if value is None else not value)
 COMPARISONS.function("isNull", as_object, nullable=True)(lambda value: value is None)
 COMPARISONS.function("isNotNull", as_object, nullable=True)(lambda value: value is not None)
-
-
-@COMPARISONS.function("isDistinctFrom", as_object, as_object, nullable=True)
-def _is_distinct(left: Any, right: Any) -> bool:
-    """Whether two values differ; null is equal to null. Numbers of different kinds differ: 1 and 1.0."""
-    return not is_same(left, right)
-
-
-@COMPARISONS.function("isNotDistinctFrom", as_object, as_object, nullable=True)
-def _is_not_distinct(left: Any, right: Any) -> bool:
-    """Whether two values are equal; null is equal to null. Numbers of different kinds differ: 1 and 1.0."""
-    return is_same(left, right)
 
 
 def is_same(left: Any, right: Any) -> bool:
@@ -86,16 +69,19 @@ def is_same(left: Any, right: Any) -> bool:
     return bool(left == right) or (left != left and right != right)
 
 
+COMPARISONS.function("isNotDistinctFrom", as_object, as_object, nullable=True)(is_same)
+COMPARISONS.function("isDistinctFrom", as_object, as_object, nullable=True)(
+    lambda left, right: not is_same(left, right)
+)
+COMPARISONS.function("nullIf", as_object, as_object, nullable=True)(
+    lambda value, other: None if is_same(value, other) else value
+)
+
+
 @COMPARISONS.function("coalesce", variadic=as_object, nullable=True)
 def _coalesce(*values: Any) -> Any:
     """The first value that is not null."""
     return next((value for value in values if value is not None), None)
-
-
-@COMPARISONS.function("nullIf", as_object, as_object, nullable=True)
-def _null_if(value: Any, other: Any) -> Any:
-    """The value; null where it is equal to the other and of its kind."""
-    return None if is_same(value, other) else value
 
 
 @COMPARISONS.function("caseWhen case", variadic=as_object, nullable=True)

@@ -6,10 +6,8 @@ import math
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError, as_double, as_int
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.numbers.java_format import double_text
-from trellis.dialects.pinot.value.numbers.rounding import double_of, saturated
+from trellis.dialects.pinot.functions.registry import FunctionError, Theme, as_double, as_int
+from trellis.dialects.pinot.value.numbers import double_of, double_text, saturated
 
 NUMBERS: Final = Theme()
 INFINITY: Final = float("inf")

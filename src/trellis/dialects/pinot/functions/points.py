@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final, NamedTuple
 
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_bytes,
     as_double,
     as_int,
@@ -21,8 +22,7 @@ from trellis.dialects.pinot.functions.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double
+from trellis.dialects.pinot.value.numbers import NotANumber, parse_double
 from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
 
 POINTS: Final = Theme()
@@ -128,12 +128,6 @@ def _as_wkb(point: Point) -> bytes:
     return _WKB.pack(0, _WKB_POINT, point.x, point.y)
 
 
-@POINTS.function("stGeogFromText", as_text, result=point_result)
-def _geography_from_wkt(text: str) -> Point:
-    """The point on the earth of a text such as POINT (13.4 52.5)."""
-    return _read_wkt(text)._replace(on_earth=True)
-
-
 def _read_wkt(text: str) -> Point:
     match = _WKT.match(text)
     if match and match[2]:
@@ -149,16 +143,13 @@ def _read_wkt(text: str) -> Point:
 
 
 POINTS.function("stGeomFromText", as_text, result=point_result)(_read_wkt)
+POINTS.function("stGeogFromText", as_text, result=point_result)(
+    lambda text: _read_wkt(text)._replace(on_earth=True)
+)
 
 
 def _read_coordinate(word: str) -> float:
     return _NAN if word.lower() == "nan" else parse_double(word)
-
-
-@POINTS.function("geoToH3", as_point, as_int, result=long_result, package="h3")
-def _cell_of_point(point: Point, resolution: int) -> int:
-    """The cell of H3 that a point lies in."""
-    return _cell(point.x, point.y, resolution)
 
 
 def _cell(longitude: float, latitude: float, resolution: int) -> int:
@@ -172,3 +163,6 @@ def _cell(longitude: float, latitude: float, resolution: int) -> int:
 
 
 POINTS.function("geoToH3", as_double, as_double, as_int, result=long_result, package="h3")(_cell)
+POINTS.function("geoToH3", as_point, as_int, result=long_result, package="h3")(
+    lambda point, resolution: _cell(point.x, point.y, resolution)
+)

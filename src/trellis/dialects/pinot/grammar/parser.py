@@ -8,10 +8,33 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trellis.dialects.pinot.grammar.operands import SUM_POWER, OperandParser
-from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Call, Expression, Script, nodes
+from trellis.dialects.pinot.grammar.tokens import ExpressionError, Token, TokenStream
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script, canonical, nodes
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
+_RESERVED_WORDS: Final = """
+    any asof call case create cross current cursor date define delete describe distinct drop except exists
+    explain fetch friday from full grant group grouping having in inner insert intersect interval into join
+    json_scope lateral left limit match_condition match_recognize measure merge minus monday natural new next
+    not offset on order ordinal outer over partition pattern qualify range right rollup row rows safe_cast
+    safe_offset safe_ordinal saturday select set skip some stream sunday table tablesample then thursday time
+    timestamp try_cast tuesday union unique unknown unnest update using values wednesday when where window
+    with
+"""
+RESERVED: Final = frozenset(_RESERVED_WORDS.split())
+"""Words that name a column only in quotes, in lower case. Before an opening bracket they name a function."""
+_PREFIXES: Final = ("not", "case")
+_UNPARSABLE: Final = {
+    "minus": "Pinot's SQL cannot read minus(a, b): write a - b",
+    "timestamp_diff": "Pinot's SQL cannot read timestamp_diff(...): write timestampDiff(HOUR, a, b)",
+}
+_UNIT_FIRST: Final = ("timestampadd", "timestampdiff")
+"""Their first argument is a bare word, the name of a unit."""
+_TRIM_SIDES: Final = ("both", "leading", "trailing")
+_NOT_POWER: Final = 3
+"""How tightly NOT binds."""
+_SUM_POWER: Final = 7
+"""How tightly + and - bind."""
 DEEPEST: Final = 220
 """How deep operands may be nested; a call counts twice, so more than a hundred may stand in one another."""
 TALLEST: Final = 250
@@ -27,8 +50,8 @@ _OPERATORS: Final = {
     "<=": (5, "lessthanorequal"),
     ">": (5, "greaterthan"),
     ">=": (5, "greaterthanorequal"),
-    "+": (SUM_POWER, "plus"),
-    "-": (SUM_POWER, "minus"),
+    "+": (_SUM_POWER, "plus"),
+    "-": (_SUM_POWER, "minus"),
     "*": (8, "times"),
     "/": (8, "divide"),
     "%": (8, "mod"),
@@ -67,20 +90,25 @@ def _parse_script(text: str) -> Script:
     return Script(match[1], tuple(name.strip() for name in match[2].split(",") if name.strip()))
 
 
-class _Parser(OperandParser):
+class _Parser(TokenStream):
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.depth = 0
+
     def parse_whole(self) -> Expression:
-        expression = self.parse_expression(0)
+        expression = self._parse_expression(0)
         if self.current.kind != "end":
             raise self.unexpected("the end or an operator")
         if any(depth > TALLEST for _, depth in nodes(expression)):
             raise ExpressionError(f"{TALLEST} operators may follow one on another and no more", self.text, 1)
         return expression
 
-    def parse_expression(self, power: int) -> Expression:
+    def _parse_expression(self, power: int) -> Expression:
+        """An expression of operators that bind more tightly than `power`."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise ExpressionError("the expression is nested too deep", self.text, self.current.column)
-        left = self.parse_operand()
+        left = self._parse_operand()
         while True:
             longer = self._continued(left, power)
             if longer is None:
@@ -96,7 +124,7 @@ class _Parser(OperandParser):
             if right_power <= power:
                 return None
             self.take()
-            right = self.parse_expression(right_power)
+            right = self._parse_expression(right_power)
             if name in ("and", "or") and isinstance(left, Call) and left.name == name:
                 return Call(name, (*left.arguments, right))
             return Call(name, (left, right))
@@ -119,15 +147,178 @@ class _Parser(OperandParser):
             return Call("isnotnull" if negated else "isnull", (left,))
         if self.take_if("distinct", "from"):
             name = "isnotdistinctfrom" if negated else "isdistinctfrom"
-            return Call(name, (left, self.parse_expression(_COMPARISON_POWER)))
+            return Call(name, (left, self._parse_expression(_COMPARISON_POWER)))
         raise self.unexpected("NULL, NOT NULL or DISTINCT FROM")
 
     def _range(self, left: Expression) -> Expression:
         if self.take_if("like"):
-            return Call("like", (left, self.parse_expression(_RANGE_POWER)))
+            return Call("like", (left, self._parse_expression(_RANGE_POWER)))
         if self.word == "in":
             raise ExpressionError(_MISSING["in"], self.text, self.current.column)
         self.expect("between")
-        low = self.parse_expression(_RANGE_POWER)
+        low = self._parse_expression(_RANGE_POWER)
         self.expect("and")
-        return Call("between", (left, low, self.parse_expression(_RANGE_POWER)))
+        return Call("between", (left, low, self._parse_expression(_RANGE_POWER)))
+
+    def _parse_operand(self) -> Expression:
+        token = self.take()
+        if token.kind == "text":
+            return Literal(token.text)
+        if token.kind == "number":
+            return Literal(self._number(token))
+        if token.kind == "quoted" or (
+            self.word == "(" and token.kind == "name" and token.text.lower() not in _PREFIXES
+        ):
+            return self._column_or_call(token)
+        if token.kind == "name":
+            return self._keyword(token)
+        if token.text == "(":
+            inner = self._parse_expression(0)
+            self.expect(")")
+            return inner
+        if token.text in "+-" and token.kind == "sign":
+            return self._signed(token)
+        self.position -= token.kind != "end"
+        raise self.unexpected("a column, a literal or a function")
+
+    def _keyword(self, token: Token) -> Expression:
+        word = token.text.lower()
+        if word in ("true", "false"):
+            return Literal(word == "true")
+        if word == "null":
+            return Literal(None)
+        if word == "not":
+            return Call("not", (self._parse_expression(_NOT_POWER),))
+        if word == "case":
+            return self._case()
+        if word == "array" and self.take_if("["):
+            return Call("arrayvalueconstructor", self._arguments("]"))
+        if word in RESERVED:
+            reason = f'{token.text} is a reserved word: as a column it is written "{token.text}"'
+            raise ExpressionError(reason, self.text, token.column)
+        return self._column_or_call(token)
+
+    def _column_or_call(self, token: Token) -> Expression:
+        """A column, whose name may have dots between its parts, or a call."""
+        if self.take_if("("):
+            return self._call(token)
+        parts = [token.text]
+        while self.word == ".":
+            self.take()
+            if self.current.kind not in ("name", "quoted"):
+                raise self.unexpected("a name")
+            parts.append(self.take().text)
+        return Column(".".join(parts))
+
+    def _call(self, token: Token) -> Expression:
+        keyword = token.text.lower() if token.kind == "name" else ""
+        if keyword in _UNPARSABLE:
+            raise ExpressionError(_UNPARSABLE[keyword], self.text, token.column)
+        if keyword == "groovy":
+            raise ExpressionError(
+                "a script is expected as Groovy({script}, argument, ...)", self.text, token.column
+            )
+        if keyword == "cast":
+            return self._cast()
+        if keyword == "trim":
+            return self._trim()
+        if keyword == "extract":
+            unit = self._bare_word("extract(YEAR FROM x)")
+            self.expect("from")
+            return self._closed(Call("extract", (Literal(unit.upper()), self._parse_expression(0))))
+        unit_first: tuple[Expression, ...] = ()
+        if keyword in _UNIT_FIRST:
+            unit_first = (Literal(self._bare_word(f"{token.text}(DAY, a, b)")),)
+            self.expect(",")
+        self.depth += 1
+        arguments = unit_first + self._arguments(")")
+        self.depth -= 1
+        return Call(canonical(token.text), arguments)
+
+    def _bare_word(self, example: str) -> str:
+        if self.current.kind == "quoted":
+            return f"`{self.take().text}`"  # no unit, and an error of each row, as in Pinot
+        if self.current.kind != "name":
+            raise self.unexpected(f"a unit without quotes as in {example}")
+        return self.take().text
+
+    def _cast(self) -> Expression:
+        """`CAST(x AS type)`; a length or precision after the type has no effect, as in Pinot."""
+        value = self._parse_expression(0)
+        self.expect("as")
+        if self.current.kind not in ("name", "quoted"):
+            raise self.unexpected("a type")
+        target = self.take().text
+        if self.take_if("("):
+            self._arguments(")")
+        return self._closed(Call("cast", (value, Literal(target))))
+
+    def _trim(self) -> Expression:
+        """`TRIM(x)`, or `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
+        side = ""
+        if self.word in _TRIM_SIDES and self.tokens[self.position + 1].kind != "sign":
+            side = self.take().text.upper()
+            if self.take_if("from"):
+                return self._closed(Call("trim", (Literal(side), Literal(" "), self._parse_expression(0))))
+        first = self._parse_expression(0)
+        if side or self.word == "from":
+            self.expect("from")
+            return self._closed(Call("trim", (Literal(side or "BOTH"), first, self._parse_expression(0))))
+        return self._closed(Call("trim", (first,)))
+
+    def _closed(self, expression: Expression) -> Expression:
+        self.expect(")")
+        return expression
+
+    def _arguments(self, end: str) -> tuple[Expression, ...]:
+        arguments: list[Expression] = []
+        if self.take_if(end):
+            return ()
+        while True:
+            arguments.append(self._parse_expression(0))
+            if self.take_if(end):
+                return tuple(arguments)
+            if not self.take_if(","):
+                raise self.unexpected(f", or {end}")
+
+    def _case(self) -> Expression:
+        """`CASE [x] WHEN .. THEN .. [ELSE ..] END` as a call of caseWhen."""
+        subject = None if self.word == "when" else self._parse_expression(0)
+        branches: list[Expression] = []
+        while self.take_if("when"):
+            condition = self._parse_expression(0)
+            branches.append(condition if subject is None else Call("equals", (subject, condition)))
+            self.expect("then")
+            branches.append(self._parse_expression(0))
+        if not branches:
+            raise self.unexpected("WHEN")
+        branches.append(self._parse_expression(0) if self.take_if("else") else Literal(None))
+        self.expect("end")
+        return Call("casewhen", tuple(branches))
+
+    def _signed(self, sign: Token) -> Expression:
+        """A sign belongs to a number; Pinot has no sign before anything else."""
+        inner = self._parse_expression(_SUM_POWER + 1)
+        if isinstance(inner, Literal) and type(inner.value) in (int, float):
+            if sign.text == "+":
+                return inner
+            assert isinstance(inner.value, int | float)
+            if -inner.value <= LONG_MAX:
+                return Literal(-inner.value or inner.value)
+        instead = "negate(x)" if sign.text == "-" else "x"
+        raise ExpressionError(
+            f"Pinot takes a {sign.text} only before a number: write {instead}", self.text, sign.column
+        )
+
+    def _number(self, token: Token) -> int | float:
+        digits = token.text.rstrip(".")
+        if digits.isdigit():
+            value = int(digits) if len(token.text) < 30 else 10**30
+            negative = self.tokens[self.position - 2].text == "-"
+            if value > -LONG_MIN or (value > LONG_MAX and not negative):
+                raise ExpressionError(f"{token.text[:40]} does not fit in 64 bits", self.text, token.column)
+            return value
+        decimal = float(token.text)
+        if decimal == float("inf"):
+            raise ExpressionError(f"{token.text[:40]} is larger than any double", self.text, token.column)
+        return decimal

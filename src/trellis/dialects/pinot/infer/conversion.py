@@ -9,15 +9,17 @@ from typing import Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.columns.naming import ColumnNames, quoted, table_name
 from trellis.dialects.pinot.infer.evidence.name_words import main_rank, names_amount, names_identity
 from trellis.dialects.pinot.infer.proposal import (
+    ColumnNames,
     Lint,
     Proposal,
     ProposedColumn,
     map_column,
+    quoted,
     schema_of,
     table_document,
+    table_name,
     transforms,
 )
 from trellis.dialects.pinot.stored_schema import authored_of

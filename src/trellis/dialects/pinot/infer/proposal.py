@@ -1,8 +1,9 @@
-"""A proposed schema: the documents, and the reason for every column."""
+"""A proposed schema: the documents, the names, and the reason for every column."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.table.config import name_of
 
 
 @dataclass(frozen=True)
@@ -140,3 +142,42 @@ def schema_of(name: str | None, specs: Iterable[FieldSpec], column_nulls: bool =
         tuple(parts.get(FieldType.COMPLEX, ())),
         column_nulls=column_nulls,
     )
+
+
+def table_name(text: str) -> str:
+    """A table name that Pinot accepts.
+
+    >>> table_name("my rides__2024_OFFLINE"), table_name("42")
+    ('my_rides_2024', '42')
+    """
+    return re.sub(r"_{2,}", "_", re.sub(r"\W", "_", name_of(text))).strip("_") or "records"
+
+
+class ColumnNames:
+    """Unique column names without blanks that differ by more than case.
+
+    >>> names = ColumnNames()
+    >>> names.claim("id"), names.claim("ID"), names.claim("first name")
+    ('id', 'ID_2', 'first_name')
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def claim(self, path: str) -> str:
+        base = "".join("_" if sign.isspace() else sign for sign in path) or "empty"
+        name, number = base, 1
+        while name.lower() in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.add(name.lower())
+        return name
+
+
+def quoted(path: str) -> str:
+    """A field name quoted for Pinot's functions.
+
+    >>> quoted('a "b"')
+    '"a ""b""\"'
+    """
+    return '"' + path.replace('"', '""') + '"'

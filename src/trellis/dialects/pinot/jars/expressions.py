@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.functions.registry import FunctionError
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.jars.gateway import PinotClasses, PinotError, pinot_classes
 

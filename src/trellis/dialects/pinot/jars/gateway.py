@@ -17,7 +17,8 @@ from threading import RLock
 from typing import Any, Final
 from uuid import UUID
 
-from trellis.dialects.pinot.functions.arguments import millis_of, timestamp_of
+from trellis.dialects.pinot.functions.registry import timestamp_of
+from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 from trellis.errors import UsageError
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.table.config import ComplexTypeConfig
-from trellis.dialects.pinot.value.json_text.writer import json_of
+from trellis.dialects.pinot.value.json_text import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Record = Mapping[str, Any]
@@ -108,11 +109,7 @@ class ComplexTypes:
 
 def _maps(row: Record) -> list[tuple[str, Record]]:
     """The maps of a row by name: the last ones are flattened first, so that others overwrite them."""
-    return sorted((entry for entry in row.items() if isinstance(entry[1], Mapping)), key=_name)
-
-
-def _name(field: tuple[str, Any]) -> str:
-    return field[0]
+    return sorted((entry for entry in row.items() if isinstance(entry[1], Mapping)), key=itemgetter(0))
 
 
 _LISTS: Final = (list, tuple)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.converter import converter
+from trellis.dialects.pinot.conversion.scalars import encodable_text
 from trellis.dialects.pinot.conversion.settings import Settings
-from trellis.dialects.pinot.conversion.texts import encodable_text
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
 from trellis.dialects.pinot.row.row import ValueFault
-from trellis.dialects.pinot.value.json_text.writer import json_of
-from trellis.dialects.pinot.value.numbers.java_format import plain_text
+from trellis.dialects.pinot.value.json_text import json_of
+from trellis.dialects.pinot.value.numbers import plain_text
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 Emitter = Callable[[Value], Any]
@@ -79,8 +78,4 @@ def _as_it_is(value: Value) -> Any:
     return value
 
 
-def _text(value: Decimal) -> str:
-    return plain_text(value)
-
-
-_SCALARS: Final[Mapping[PinotType, Emitter]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: _text}
+_SCALARS: Final[Mapping[PinotType, Emitter]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: plain_text}

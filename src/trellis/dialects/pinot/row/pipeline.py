@@ -8,22 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from trellis.dialects.pinot.conversion.converter import converter
-from trellis.dialects.pinot.conversion.losses import LossCounts, LossyConversion
-from trellis.dialects.pinot.conversion.sanitization import sanitiser
-from trellis.dialects.pinot.conversion.settings import Settings
-from trellis.dialects.pinot.conversion.special_values import special_value_fixer
+from trellis.dialects.pinot.conversion.sanitization import sanitiser, special_value_fixer
+from trellis.dialects.pinot.conversion.settings import LossCounts, LossyConversion, Settings
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.types import FieldType, Value
-from trellis.dialects.pinot.expression.enrichers import Enrichers
-from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
+from trellis.dialects.pinot.expression.transforms import Enrichers, Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
 from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.row.time_validation import MainTime
-from trellis.dialects.pinot.table.config import TableConfig
-from trellis.dialects.pinot.table.unsupported import unsupported_parts
+from trellis.dialects.pinot.table.config import TableConfig, unsupported_parts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trellis.dialects.pinot.date_time.format import FormatError, parse_format
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
-from trellis.dialects.pinot.document.defaults import default_of
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
+from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.literals import parse_default
 from trellis.dialects.pinot.document.types import PinotType, Value
 from trellis.dialects.pinot.value.epochs import millis_of
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text, double_text, float_text
+from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError
 

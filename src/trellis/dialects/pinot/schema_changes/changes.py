@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.defaults import default_json, default_of
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import field_document, time_document

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from trellis.dialects.pinot.document.columns import columns
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.defaults import literal_text
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.known_keys import LISTS
-from trellis.dialects.pinot.document.literals import literal_text
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import document_of
 

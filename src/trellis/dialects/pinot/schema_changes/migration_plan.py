@@ -98,7 +98,7 @@ def _in_place_steps(
     backfills = [change for change in differences if change.effort is Effort.BACKFILL]
     if backfills:
         yield Step(
-            f"load the old data again, which a reload does not change: {'; '.join(map(str, backfills))}",
+            f"load the old data again, which a reload does not change: {'; '.join(map(str, backfills))}"
         )
 
 

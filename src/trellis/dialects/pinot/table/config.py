@@ -1,39 +1,48 @@
-"""The parts of a table config that shape the rows."""
+"""The parts of a table config that shape the rows, and those that Trellis does not carry out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast, get_args
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.json_object import ReadReport, shown
-from trellis.dialects.pinot.document.recognition import is_schema
-from trellis.dialects.pinot.table.json_object import TableConfigObject
+from trellis.dialects.pinot.document.known_keys import is_schema
+from trellis.dialects.pinot.table.json_object import TableConfigObject, values_at
 from trellis.dialects.pinot.table.known_keys import check_value_kinds
-from trellis.dialects.pinot.table.unsupported import COMPUTED_FIELDS
 from trellis.errors import SchemaError
+
+_IN_PINOT: Final = "is carried out by Pinot only: a load needs a table config without it"
+COMPUTED_FIELDS: Final = "generateColumn"
+"""The enricher that Trellis carries out: it computes fields by functions."""
+
+
+def unsupported_parts(document: Mapping[str, Any]) -> Iterator[Fault]:
+    """A fault for each such part: a load refuses it, though Pinot takes it.
+
+    >>> config = {"ingestionConfig": {"aggregationConfigs": [{"columnName": "n"}]}}
+    >>> [fault.pointer for fault in unsupported_parts(config)]
+    ['/ingestionConfig/aggregationConfigs']
+    """
+    for key in (
+        "aggregationConfigs",
+        "schemaConformingTransformerConfig",
+        "schemaConformingTransformerV2Config",
+    ):
+        for place, part in values_at(document, f"/ingestionConfig/{key}"):
+            if part not in ([], ()):
+                yield Fault(place, None, f"{key} {_IN_PINOT}")
+    for place, enricher in values_at(document, "/ingestionConfig/enrichmentConfigs/*"):
+        kind = enricher.get("enricherType") if isinstance(enricher, Mapping) else None
+        if kind != COMPUTED_FIELDS:
+            yield Fault(place, None, f"the enricher {kind} {_IN_PINOT}")
+
 
 TableKind = Literal["OFFLINE", "REALTIME"]
 CollectionMode = Literal["NONE", "NON_PRIMITIVE", "ALL"]
 SUFFIXES: Final = ("_OFFLINE", "_REALTIME")
-
-
-class TableType(Enum):
-    """The values of `tableType`."""
-
-    OFFLINE = "OFFLINE"
-    REALTIME = "REALTIME"
-
-
-class Collections(Enum):
-    """The values of `collectionNotUnnestedToJson`: which lists become JSON text."""
-
-    NONE = "NONE"
-    NON_PRIMITIVE = "NON_PRIMITIVE"
-    ALL = "ALL"
 
 
 @dataclass(frozen=True)
@@ -103,14 +112,19 @@ def table_config(document: Mapping[str, Any] | None, where: str = "table config"
     """Read a table config. Raises SchemaError with every fault and its place."""
     if document is None:
         return TableConfig()
-    if is_schema(document):
-        raise SchemaError(
-            f"{where}: this is a schema, not a table config: pass the document that has tableName"
-        )
+    refuse_schema(document, where)
     result = examine(document)
     if result.faults:
         raise SchemaFaults(where, result.faults)
     return result.config
+
+
+def refuse_schema(document: Any, where: str) -> None:
+    """Raises SchemaError for a schema in place of a table config."""
+    if is_schema(document):
+        raise SchemaError(
+            f"{where}: this is a schema, not a table config: pass the document that has tableName"
+        )
 
 
 def examine(document: Any) -> TableConfigResult:
@@ -124,10 +138,10 @@ def examine(document: Any) -> TableConfigResult:
     top = TableConfigObject(document, "", report)
     ingestion = top.child_object("ingestionConfig")
     transforms = _transforms(ingestion)
-    table_type = top.enum_member("tableType", TableType, ignore_case=True)
+    realtime = top.choice("tableType", get_args(TableKind), ignore_case=True) == "REALTIME"
     config = TableConfig(
         name_of(top.text("tableName") or ""),
-        "REALTIME" if table_type is TableType.REALTIME else "OFFLINE",
+        "REALTIME" if realtime else "OFFLINE",
         top.child_object("segmentsConfig").text("timeColumnName") or None,
         tuple(transforms.values()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,
@@ -178,10 +192,10 @@ def _complex(ingestion: TableConfigObject) -> ComplexTypeConfig | None:
         return None
     config = ingestion.child_object("complexTypeConfig")
     delimiter = config.text("delimiter")
-    mode = config.enum_member("collectionNotUnnestedToJson", Collections) or Collections.NON_PRIMITIVE
+    mode = config.choice("collectionNotUnnestedToJson", get_args(CollectionMode)) or "NON_PRIMITIVE"
     return ComplexTypeConfig(
         "." if delimiter is None else delimiter,
         tuple(sorted(config.text_list("fieldsToUnnest"))),
-        "NONE" if mode is Collections.NONE else "ALL" if mode is Collections.ALL else "NON_PRIMITIVE",
+        cast(CollectionMode, mode),
         MappingProxyType(config.mapping("prefixesToRename")),
     )

@@ -13,7 +13,6 @@ from trellis.schema.documents.yaml_text import write
 
 CONTROLLER: Final = "http://localhost:9000"
 """The URL of a local controller, the default."""
-FORMATS: Final = ("parquet", "avro", "json")
 JOB_TYPES: Final = (
     "SegmentCreation",
     "SegmentTarPush",
@@ -23,13 +22,10 @@ JOB_TYPES: Final = (
     "SegmentCreationAndUriPush",
     "SegmentCreationAndMetadataPush",
 )
-FRAMEWORKS: Final[Mapping[str, str]] = {
-    "standalone": "org.apache.pinot.plugin.ingestion.batch.standalone.",
-    "spark": "org.apache.pinot.plugin.ingestion.batch.spark3.Spark",
-}
-"""The frameworks of a job, with the prefix of their runner classes."""
+_RUNNER_PREFIX: Final = "org.apache.pinot.plugin.ingestion.batch.standalone."
 _RUNNERS: Final = ("SegmentGeneration", "SegmentTarPush", "SegmentUriPush", "SegmentMetadataPush")
-_READERS: Final = {"parquet": "ParquetRecordReader", "avro": "AvroRecordReader", "json": "JSONRecordReader"}
+FORMATS: Final = {"parquet": "ParquetRecordReader", "json": "JSONRecordReader"}
+"""The formats of data files, with the classes that read them."""
 _FILE_SYSTEMS: Final = {
     "file": "org.apache.pinot.spi.filesystem.LocalPinotFS",
     "s3": "org.apache.pinot.plugin.filesystem.S3PinotFS",
@@ -52,29 +48,28 @@ class IngestionJob:
     output: str = ""
     format: str = "parquet"
     controller: str = CONTROLLER
-    framework: str = "standalone"
     type: str = "SegmentCreationAndTarPush"
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def document(self) -> dict[str, Any]:
         """The specification as an object. Raises UsageError for an unknown option."""
         for option, value, known in (
-            ("format", self.format, FORMATS),
+            ("format", self.format, tuple(FORMATS)),
             ("job type", self.type, JOB_TYPES),
-            ("framework", self.framework, tuple(FRAMEWORKS)),
         ):
             if value not in known:
                 raise UsageError(f"unknown {option} {value!r}{nearest(value, known)}")
-        source, target = _folder(self.input), _folder(self.output or _beside(self.input))
-        begin, controller = FRAMEWORKS[self.framework], self.controller.rstrip("/")
+        source = f"{self.input.rstrip('/')}/"
+        target = f"{self.output.rstrip('/')}/" if self.output else f"{self.input.rstrip('/')}_segments/"
+        controller = self.controller.rstrip("/")
         runners = {
-            f"{runner[0].lower()}{runner[1:]}JobRunnerClassName": f"{begin}{runner}JobRunner"
+            f"{runner[0].lower()}{runner[1:]}JobRunnerClassName": f"{_RUNNER_PREFIX}{runner}JobRunner"
             for runner in _RUNNERS
         }
-        reader = f"org.apache.pinot.plugin.inputformat.{self.format}.{_READERS[self.format]}"
+        reader = f"org.apache.pinot.plugin.inputformat.{self.format}.{FORMATS[self.format]}"
         schemes = dict.fromkeys((scheme_of(source), scheme_of(target)))
         return {
-            "executionFrameworkSpec": {"name": self.framework, **runners},
+            "executionFrameworkSpec": {"name": "standalone", **runners},
             "jobType": self.type,
             "inputDirURI": source,
             "includeFileNamePattern": f"glob:**/*.{self.format}",
@@ -102,16 +97,6 @@ class IngestionJob:
         """The specification as the file that `pinot-admin.sh LaunchDataIngestionJob -jobSpecFile` takes."""
         return write(self.document())
 
-    def launch_command(self, spec: str) -> str:
-        """The shell command that runs the job of a specification file."""
-        if self.framework != "spark":
-            return f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {spec}"
-        return (
-            "spark-submit --class org.apache.pinot.tools.admin.command.LaunchDataIngestionJobCommand"
-            " --conf spark.driver.extraJavaOptions=-Dplugins.dir=$PINOT/plugins"
-            f" $PINOT/lib/pinot-all-*-jar-with-dependencies.jar -jobSpecFile {spec}"
-        )
-
     def _file_system(self, scheme: str) -> dict[str, Any]:
         file_system: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
         if scheme == "file":
@@ -134,15 +119,3 @@ def scheme_of(uri: str) -> str:
             f"{uri}: Pinot does not support the file system {scheme!r}{nearest(scheme, _FILE_SYSTEMS)}"
         )
     return scheme
-
-
-def _folder(uri: str) -> str:
-    return f"{uri.rstrip('/')}/"
-
-
-def _beside(uri: str) -> str:
-    """
-    >>> _beside("s3://lake/rides/")
-    's3://lake/rides_segments'
-    """
-    return f"{uri.rstrip('/')}_segments"

@@ -10,12 +10,14 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.json_object import ReadReport, Unknown, nearest_key
-from trellis.dialects.pinot.table.json_object import TableConfigObject
+from trellis.dialects.pinot.table.json_object import TableConfigObject, values_at
 
 CLOSE: Final = 0.85
 
 ValueReader = Callable[[TableConfigObject, str], object]
 """Reads the value of a key; a value of another JSON type becomes a fault."""
+Places = Mapping[str, Mapping[str, ValueReader]]
+"""The keys of objects, by the pattern of their place; the key `*` stands for all others."""
 
 TEXT: Final = TableConfigObject.text
 FLAG: Final = TableConfigObject.flag
@@ -25,6 +27,7 @@ OBJECT: Final = TableConfigObject.json_object
 TEXTS: Final = TableConfigObject.text_list
 LIST: Final = TableConfigObject.items
 MAP: Final = TableConfigObject.mapping
+OBJECTS: Final = TableConfigObject.object_map
 ANY: Final = TableConfigObject.raw_value
 
 
@@ -58,15 +61,9 @@ SEGMENTS: Final[Mapping[str, ValueReader]] = {
     **_of(ANY, "allowNullTimeValue schemaName"),
 }
 INDEXING: Final[Mapping[str, ValueReader]] = {
-    **_of(
-        OBJECT,
-        "bloomFilterConfigs jsonIndexConfigs multiColumnTextIndexConfig segmentPartitionConfig",
-    ),
+    **_of(OBJECT, "bloomFilterConfigs jsonIndexConfigs multiColumnTextIndexConfig segmentPartitionConfig"),
     **_of(LIST, "starTreeIndexConfigs"),
-    **_of(
-        TEXT,
-        "columnMinMaxValueGeneratorMode loadMode segmentFormatVersion segmentNameGeneratorType",
-    ),
+    **_of(TEXT, "columnMinMaxValueGeneratorMode loadMode segmentFormatVersion segmentNameGeneratorType"),
     **_of(
         TEXTS,
         "bloomFilterColumns invertedIndexColumns jsonIndexColumns noDictionaryColumns "
@@ -91,10 +88,7 @@ INGESTION: Final[Mapping[str, ValueReader]] = {
         "schemaConformingTransformerV2Config streamIngestionConfig",
     ),
     **_of(LIST, "aggregationConfigs enrichmentConfigs transformConfigs"),
-    **_of(
-        FLAG,
-        "continueOnError retryOnSegmentBuildPrecheckFailure rowTimeValueCheck segmentTimeValueCheck",
-    ),
+    **_of(FLAG, "continueOnError retryOnSegmentBuildPrecheckFailure rowTimeValueCheck segmentTimeValueCheck"),
     **_of(ANY, "sourceFieldConfigs"),
 }
 COMPLEX: Final[Mapping[str, ValueReader]] = {
@@ -124,12 +118,65 @@ CONFORMING: Final[Mapping[str, ValueReader]] = {
         "enableIndexableExtras enableUnindexableExtras optimizeCaseInsensitiveSearch "
         "reverseTextIndexKeyValueOrder useAnonymousDotInFieldNames",
     ),
-    **_of(
-        INTEGER,
-        "mergedTextIndexBinaryDocumentDetectionMinLength mergedTextIndexDocumentMaxLength",
-    ),
+    **_of(INTEGER, "mergedTextIndexBinaryDocumentDetectionMinLength mergedTextIndexDocumentMaxLength"),
     **_of(ANY, "mergedTextIndexSuffixToExclude"),
 }
+
+
+KNOWN_PLACES: Final[Places] = {
+    "": TOP,
+    "/segmentsConfig": SEGMENTS,
+    "/tableIndexConfig": INDEXING,
+    "/ingestionConfig": INGESTION,
+    "/ingestionConfig/complexTypeConfig": COMPLEX,
+    "/ingestionConfig/filterConfig": FILTER,
+    "/ingestionConfig/schemaConformingTransformerConfig": CONFORMING,
+    "/ingestionConfig/transformConfigs/*": TRANSFORM,
+}
+
+
+_STREAMS: Final = "/ingestionConfig/streamIngestionConfig"
+_PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig"
+INNER_PLACES: Final[Places] = {
+    "": _of(OBJECTS, "instanceAssignmentConfigMap"),
+    "/instanceAssignmentConfigMap/*": _of(
+        OBJECT, "tagPoolConfig constraintConfig replicaGroupPartitionConfig"
+    ),
+    "/fieldConfigList/*": {
+        **_of(TEXT, "name"),
+        **_of(TEXTS, "indexTypes"),
+        **_of(OBJECT, "timestampConfig"),
+        **_of(MAP, "properties"),
+        **_of(OBJECTS, "indexes"),
+    },
+    "/fieldConfigList/*/properties": _of(INTEGER, "vectorDimension"),
+    "/fieldConfigList/*/timestampConfig": _of(TEXTS, "granularities"),
+    "/upsertConfig": {
+        **_of(TEXTS, "comparisonColumns"),
+        **_of(OBJECT, "partialUpsertStrategies"),
+        **_of(FLAG, "dropOutOfOrderRecord"),
+    },
+    "/dedupConfig": _of(FLAG, "dedupEnabled"),
+    "/ingestionConfig/batchIngestionConfig": _of(LIST, "batchConfigMaps"),
+    _STREAMS: _of(LIST, "streamConfigMaps"),
+    f"{_STREAMS}/streamConfigMaps/*": _of(TEXT, "*"),
+    "/tableIndexConfig": _of(OBJECTS, "bloomFilterConfigs jsonIndexConfigs"),
+    "/tableIndexConfig/bloomFilterConfigs/*": _of(FLAG, "loadOnHeap"),
+    "/tableIndexConfig/jsonIndexConfigs/*": _of(INTEGER, "maxLevels"),
+    "/tableIndexConfig/multiColumnTextIndexConfig": _of(TEXTS, "columns"),
+    _PARTITIONS: _of(OBJECTS, "columnPartitionMap"),
+    f"{_PARTITIONS}/columnPartitionMap/*": _of(TEXT, "functionName"),
+    "/tableIndexConfig/starTreeIndexConfigs/*": {
+        **_of(TEXTS, "dimensionsSplitOrder functionColumnPairs"),
+        **_of(LIST, "aggregationConfigs"),
+    },
+    "/tierConfigs/*": {
+        **_of(TEXT, "name segmentSelectorType segmentAge storageType serverTag"),
+        **_of(TEXTS, "segmentList"),
+    },
+    "/task": _of(OBJECTS, "taskTypeConfigsMap"),
+}
+"""Keys that only a cluster reads."""
 
 
 def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
@@ -140,7 +187,7 @@ def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
     ["/tableNmae is ignored: did you mean 'tableName'?",
      "/ingestionConfig/continueOnErorr is ignored: did you mean 'continueOnError'?"]
     """
-    for place, document, keys in _objects(table):
+    for place, document, keys in _objects(table, KNOWN_PLACES):
         known = frozenset(keys)
         for key, value in document.items():
             close = None if key in keys else nearest_key(key, known, CLOSE)
@@ -148,33 +195,20 @@ def misspelt_keys(table: Mapping[str, Any]) -> Iterator[Unknown]:
                 yield Unknown(place + pointer(key), value, close)
 
 
-def check_value_kinds(table: Mapping[str, Any], report: ReadReport) -> None:
+def check_value_kinds(table: Mapping[str, Any], report: ReadReport, places: Places = KNOWN_PLACES) -> None:
     """Adds a fault for each known key whose JSON value has another type than Pinot reads."""
-    for place, document, keys in _objects(table):
+    for place, document, keys in _objects(table, places):
         node = TableConfigObject(document, place, report)
         for key in document:
-            if key in keys:
-                keys[key](node, key)
+            reader = keys.get(key) or keys.get("*")
+            if reader is not None:
+                reader(node, key)
 
 
-def _objects(table: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, ValueReader]]]:
-    ingestion = table.get("ingestionConfig")
-    objects: list[tuple[tuple[str | int, ...], Any, Mapping[str, ValueReader]]] = [
-        ((), table, TOP),
-        (("segmentsConfig",), table.get("segmentsConfig"), SEGMENTS),
-        (("tableIndexConfig",), table.get("tableIndexConfig"), INDEXING),
-        (("ingestionConfig",), ingestion, INGESTION),
-    ]
-    inner = ingestion if isinstance(ingestion, Mapping) else {}
-    for key, keys in (
-        ("complexTypeConfig", COMPLEX),
-        ("filterConfig", FILTER),
-        ("schemaConformingTransformerConfig", CONFORMING),
-    ):
-        objects.append((("ingestionConfig", key), inner.get(key), keys))
-    transforms = inner.get("transformConfigs")
-    for index, transform in enumerate(transforms if isinstance(transforms, list) else ()):
-        objects.append((("ingestionConfig", "transformConfigs", index), transform, TRANSFORM))
-    for steps, document, keys in objects:
-        if isinstance(document, Mapping):
-            yield pointer(*steps), document, keys
+def _objects(
+    table: Mapping[str, Any], places: Places
+) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, ValueReader]]]:
+    for pattern, keys in places.items():
+        for place, document in values_at(table, pattern):
+            if isinstance(document, Mapping):
+                yield place, document, keys

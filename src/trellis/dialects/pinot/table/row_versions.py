@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.columns import columns
-from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.fields import PinotSchema, columns
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError

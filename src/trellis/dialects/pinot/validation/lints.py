@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.format import FormatError, parse_format
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document import types
-from trellis.dialects.pinot.document.columns import PlacedField, placed_fields
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual_columns import built_in_columns
 from trellis.dialects.pinot.table.config import SUFFIXES
-from trellis.dialects.pinot.validation.table_rules import object_at
+from trellis.dialects.pinot.table.json_object import values_at
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 INSTANT_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.TIMESTAMP)
@@ -145,7 +145,7 @@ def _complex_lints(field: PlacedField) -> Iterator[Fault]:
 
 
 def _null_lints(schema: PinotSchema, config: Mapping[str, Any]) -> Iterator[Fault]:
-    indexing = object_at(config, "tableIndexConfig")
-    if schema.column_nulls and str(indexing.get("nullHandlingEnabled", "false")).lower() == "true":
+    flags = [str(flag).lower() for _, flag in values_at(config, "/tableIndexConfig/nullHandlingEnabled")]
+    if schema.column_nulls and "true" in flags:
         message = "enableColumnBasedNullHandling is true, so nullHandlingEnabled of the table is ignored"
         yield Fault("/enableColumnBasedNullHandling", None, message)

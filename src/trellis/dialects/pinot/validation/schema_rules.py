@@ -2,30 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.format import FormatError, parse_format
+from trellis.dialects.pinot.date_time.format import (
+    DateTimeFormat,
+    granularity_millis,
+    is_sortable,
+    parse_format,
+)
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document import types
-from trellis.dialects.pinot.document.columns import PlacedField, placed_fields
 from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.legacy_time import conversion_fault
 from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
 from trellis.dialects.pinot.document.virtual_columns import reserved_names
-from trellis.dialects.pinot.validation.date_time_rules import instant_faults
+from trellis.dialects.pinot.expression.compiler import compile_expression
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
+from trellis.dialects.pinot.grammar.parser import parse
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.grammar.tree import Script, arguments
 from trellis.dialects.pinot.validation.table_rules import table_faults
-from trellis.dialects.pinot.validation.transform_rules import transform_faults
+
+
+def instant_faults(field: PlacedField) -> Iterator[Fault]:
+    """The faults of the format, the sample and the granularity of a dateTime field."""
+    form = None
+    try:
+        form = parse_format(field.spec.format or "")
+    except FormatError as error:
+        key = "format" if field.spec.format is not None else None
+        yield field.fault(f"Invalid format: {field.spec.format}: {error}", key)
+    if form is not None:
+        yield from _pattern_faults(field, form)
+        yield from _sample_faults(field, form)
+    try:
+        granularity_millis(field.spec.granularity or "")
+    except FormatError as error:
+        key = "granularity" if field.spec.granularity is not None else None
+        start = f"Invalid granularity: {field.spec.granularity}"
+        yield field.fault(str(error) if str(error).startswith(start) else f"{start}: {error}", key)
+
+
+def _pattern_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:
+    if form.pattern is not None and not is_sortable(form.pattern):
+        yield field.fault(
+            f"SIMPLE_DATE_FORMAT pattern {form.pattern} has to be sorted by both lexicographical and"
+            " datetime order",
+            "format",
+        )
+
+
+def _sample_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:
+    sample = field.spec.sample
+    if sample is None:
+        return
+    try:
+        millis = form.to_millis(sample)
+    except FormatError as error:
+        yield field.fault(
+            f"Cannot format provided sample value: {sample} with provided date time spec:"
+            f" {field.spec.format}: {error}",
+            "sampleValue",
+        )
+        return
+    if not VALID_MIN_MILLIS <= millis <= VALID_MAX_MILLIS:
+        yield field.fault(
+            f"Incorrect date time format. Converted sample value {millis} for date-time field spec is not in"
+            f" valid time-range: {VALID_MIN_MILLIS} and {VALID_MAX_MILLIS}",
+            "sampleValue",
+        )
+
+
+def transform_faults(fields: Iterable[PlacedField]) -> Iterator[Fault]:
+    """The faults of the `transformFunction` of each field, and of one that reads another."""
+    read: dict[str, frozenset[str]] = {}
+    transformed = [field for field in fields if field.spec.transform is not None]
+    for field in transformed:
+        text, name = field.spec.transform or "", field.spec.name
+        try:
+            expression = parse(text)
+            read[name] = arguments(expression)
+            if not isinstance(expression, Script):
+                compile_expression(expression)
+        except UnsupportedFunction as unsupported:
+            array = array_sentence(expression, field.spec.data_type)
+            fault = field.fault(f"transform function '{text}': {array or unsupported}", "transformFunction")
+            yield replace(fault, unchecked=not array)
+        except ExpressionError as error:
+            yield field.fault(
+                f"Exception in getting arguments for transform function '{text}' for column"
+                f" '{name}': {error}",
+                "transformFunction",
+            )
+            continue
+        if name in read[name]:
+            yield field.fault(
+                f"The arguments of transform function {text} should not contain the destination column"
+                f" {name}",
+                "transformFunction",
+            )
+    names = {field.spec.name for field in transformed}
+    for field in transformed:
+        used = sorted(read.get(field.spec.name, frozenset()) & names - {field.spec.name})
+        if used:
+            yield field.fault(
+                f"Columns: [{', '.join(used)}] are a result of transformations, and cannot be used as"
+                " arguments to other transform functions",
+                "transformFunction",
+            )
+
 
 METRIC_TYPES: Final = METRIC_DEFAULTS.keys() - {PinotType.STRING}
 _NOT_BLANK_IN_JAVA: Final = frozenset("\x85\xa0\u2007\u202f")
 
 
 def faults_of(
-    schema: PinotSchema,
-    profile: Profile = BASE,
-    table_config: Mapping[str, Any] | None = None,
+    schema: PinotSchema, profile: Profile = BASE, table_config: Mapping[str, Any] | None = None
 ) -> tuple[Fault, ...]:
     """Every reason for the controller to refuse the schema, or the schema with the table config.
 

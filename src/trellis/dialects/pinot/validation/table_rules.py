@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.columns import columns
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.types import FieldType, Profile
 from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.evaluation_order import order_transforms
-from trellis.dialects.pinot.functions.catalog import UnsupportedFunction
+from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Expression, arguments, nodes
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
-from trellis.dialects.pinot.validation.transform_rules import array_sentence
+from trellis.dialects.pinot.table.json_object import values_at
+from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
 from trellis.errors import SchemaError
 
 _FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")
@@ -57,7 +57,8 @@ def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
 
 
 def _broker(table: TableConfig) -> str:
-    return str(object_at(table.document, "tenants").get("broker") or "DefaultTenant")
+    brokers = (broker for _, broker in values_at(table.document, "/tenants/broker"))
+    return str(next(brokers, "") or "DefaultTenant")
 
 
 @dataclass(frozen=True)
@@ -172,19 +173,9 @@ class _TableCheck:
                     yield Fault("/ingestionConfig/enrichmentConfigs", None, message, unchecked=True)
 
     def _aggregated(self, column: str) -> bool:
-        aggregations = object_at(self.config.document, "ingestionConfig").get("aggregationConfigs")
-        functions = [
-            str(aggregation.get("aggregationFunction", "")).replace(" ", "")
-            for aggregation in (aggregations if isinstance(aggregations, list) else ())
-            if isinstance(aggregation, Mapping)
-        ]
-        return any(f"({column})" in function for function in functions)
-
-
-def object_at(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """An object of the table config; an empty one where it is absent."""
-    value = document.get(key)
-    return value if isinstance(value, Mapping) else {}
+        pattern = "/ingestionConfig/aggregationConfigs/*/aggregationFunction"
+        calls = (aggregation_call(str(text)) for _, text in values_at(self.config.document, pattern))
+        return any(arguments[0].strip('"') == column for _, arguments in calls if arguments)
 
 
 def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:

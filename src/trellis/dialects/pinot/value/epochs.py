@@ -23,12 +23,14 @@ def micros_of(value: datetime, zone: str = "UTC") -> int:
     return clock_of(zone).later_instant(millis) * 1000 + micros
 
 
-def millis_of(value: datetime, zone: str = "UTC") -> int:
-    """Milliseconds since the epoch, rounded down: Pinot's timestamps have nothing finer.
+def millis_of(value: date, zone: str = "UTC") -> int:
+    """Milliseconds since the epoch, rounded down as Pinot has nothing finer; of a date its midnight.
 
     >>> millis_of(datetime(2023, 11, 14, 22, 13, 20, 123999))
     1700000000123
     """
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
     return micros_of(value, zone) // 1000
 
 

@@ -6,7 +6,7 @@ Whatever is special about an event or about the options is left to the transform
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 from trellis.dialects.rudderstack.events.cells import is_blank, json_text
@@ -18,7 +18,17 @@ from trellis.dialects.rudderstack.events.event_types import (
 )
 from trellis.dialects.rudderstack.events.flatten import KeyNode, KeyTree
 from trellis.dialects.rudderstack.events.timestamps import ISO_TIME, Parse
-from trellis.evolution.projection import Constant, First, Moment, Path, Projection, Shifted, Source, TableRows
+from trellis.evolution.projection import (
+    Constant,
+    First,
+    Moment,
+    Path,
+    Projection,
+    Shifted,
+    Source,
+    TableRows,
+    ValueRules,
+)
 
 _TEXTS: Final[tuple[Path, ...]] = tuple(
     (key,)
@@ -59,15 +69,17 @@ def projection_of(transformer: EventTransformer, event: str | None, early: str) 
         texts=(*_TEXTS, *names, *_TIMES, _IP),
         flags=(("integrations", "All"),),
         required=(("messageId",), _RECEIVED),
-        is_plain=partial(_is_plain, parse=transformer.parse),
-        time_of=transformer.parse,
-        iso_time=ISO_TIME,
-        list_text=list_text,
+        rules=_value_rules(transformer.parse, options.warehouse.text_beyond or options.warehouse.max_string),
         same=dict(_reserved(transformer)),
-        longest=options.warehouse.text_beyond or options.warehouse.max_string,
         early=(Moment((_SENT,)), Moment((_ORIGINAL,))),
         warning=early,
     )
+
+
+@cache
+def _value_rules(parse: Parse, longest: int | None) -> ValueRules:
+    """The same rules for all event types: these can be read together."""
+    return ValueRules(partial(_is_plain, parse=parse), parse, ISO_TIME, list_text, longest)
 
 
 def _is_plain(text: str, parse: Parse) -> bool:

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
 
-from trellis.dialects.snowplow.columns.column_types import ColumnType, TypeName
+from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, ColumnType, TypeName, varchar
 from trellis.dialects.snowplow.columns.family_table import FamilyTable
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.document.nodes import pointer_to
 from trellis.errors import SchemaError, nearest
 
-_TYPE: Final = re.compile(r"([A-Za-z ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
+_TYPE: Final = re.compile(r"([A-Za-z_ ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
 _TYPES: Final[Mapping[str, TypeName]] = {
     "SMALLINT": "SMALLINT",
     "INT": "INT",
@@ -23,12 +23,20 @@ _TYPES: Final[Mapping[str, TypeName]] = {
     "DECIMAL": "DECIMAL",
     "NUMERIC": "DECIMAL",
     "DOUBLE PRECISION": "DOUBLE",
+    "DOUBLE": "DOUBLE",
     "BOOLEAN": "BOOLEAN",
     "DATE": "DATE",
     "TIMESTAMP": "TIMESTAMP",
+    "TIMESTAMP WITHOUT TIME ZONE": "TIMESTAMP",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
     "CHAR": "CHAR",
+    "CHARACTER": "CHAR",
     "VARCHAR": "VARCHAR",
+    "CHARACTER VARYING": "VARCHAR",
+    "TEXT": "VARCHAR",
+    "STRING": "VARCHAR",
 }
+"""Types as users write them, and as catalogs of warehouses show them."""
 _DATA: Final = "$.data."
 
 
@@ -115,6 +123,8 @@ def parse_type(text: str) -> ColumnType:
     name = " ".join(match[1].upper().split()) if match else ""
     if match is None or name not in _TYPES:
         raise SchemaError(f"unknown type {text!r}{nearest(name, _TYPES)}")
+    if _TYPES[name] == "VARCHAR" and not match[2]:
+        return varchar(MAX_VARCHAR)
     return ColumnType(_TYPES[name], int(match[2]) if match[2] else None, int(match[3] or 0))
 
 

@@ -96,6 +96,22 @@ def serve_registry(
     hsts: Annotated[
         bool, option("--hsts", panel=HOW, help="Tell browsers to use HTTPS alone, as a proxy before it does.")
     ] = False,
+    warehouse: Annotated[
+        str | None,
+        option(
+            "--warehouse",
+            metavar="DEST",
+            panel=HOW,
+            help="Show on pages the tables and failed events of duckdb:PATH, delta:PATH or postgresql://...",
+        ),
+    ] = None,
+    dataset: Annotated[
+        str, option("--dataset", metavar="NAME", panel=HOW, help="Schema of these tables, default atomic.")
+    ] = "atomic",
+    next_registry: Annotated[
+        str | None,
+        option("--next", metavar="URL", panel=HOW, help="Let pages promote schemas to another registry."),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Serve a registry over HTTP: Iglu's API below /api, and pages."""
@@ -103,7 +119,10 @@ def serve_registry(
 
     from trellis.dialects.snowplow.commands.serve import open_service
 
-    service = open_service(store, evolution, succession, patches, profile, webhook, hsts)
+    loaded = (warehouse, dataset) if warehouse else None
+    service = open_service(
+        store, evolution, succession, patches, profile, webhook, hsts, loaded, next_registry
+    )
     from trellis.dialects.snowplow.registry.http.server import serve
     from trellis.dialects.snowplow.registry.store.database import redact
 

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import cast, get_args
 
 from rich.table import Table
 
 from trellis.cli.output.console import console, print_json
 from trellis.dialects.snowplow.client.locator import open_registry
-from trellis.dialects.snowplow.runs.loader import RunLoader, RunReport
-from trellis.dialects.snowplow.runs.warehouse import open_warehouse
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
+from trellis.dialects.snowplow.runs.loading.retries import Retries
+from trellis.dialects.snowplow.runs.loading.verification import Verification
+from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
+from trellis.errors import UsageError, nearest
 
 
 @contextmanager
-def open_loader(to: str, schema: str, dataset: str) -> Iterator[RunLoader]:
+def open_loader(
+    to: str, schema: str, dataset: str, verify: str = "count", retries: int = 0
+) -> Iterator[RunLoader]:
     """Raises UsageError, SchemaError, DestinationError."""
-    warehouse = open_warehouse(to)
+    verification, attempts = verification_of(verify), Retries.of(retries)
+    warehouse = attempts.run(lambda _: open_warehouse(to))
     try:
-        yield RunLoader(warehouse, open_registry(schema), dataset)
+        yield RunLoader(warehouse, open_registry(schema), dataset, verification, attempts)
     finally:
         warehouse.close()
+
+
+def verification_of(text: str) -> Verification:
+    """Raises UsageError."""
+    choices = get_args(Verification)
+    if text not in choices:
+        raise UsageError(f"--verify: there is no {text!r}{nearest(text, choices)}")
+    return cast(Verification, text)
 
 
 def print_runs(reports: Sequence[RunReport], as_json: bool) -> None:
@@ -37,6 +52,16 @@ def print_runs(reports: Sequence[RunReport], as_json: bool) -> None:
     for report in reports:
         for statement in report.statements:
             console().print(f"{report.run}: {statement}", soft_wrap=True, markup=False, highlight=False)
-        if report.discards:
-            message = f"{report.run}: {report.discards} values did not fit, see table _trellis_discards"
-            console().print(message, style="yellow")
+        for note in _notes(report):
+            console().print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
+
+
+def _notes(report: RunReport) -> Iterator[str]:
+    if report.discards:
+        yield f"{report.discards} values did not fit, see table _trellis_discards"
+    if report.failed:
+        yield f"{report.failed} events failed, see table failed_events"
+    if report.recovered:
+        yield f"tables of versions that do not fit the others: {', '.join(report.recovered)}"
+    if report.attempts > 1:
+        yield f"loaded with attempt {report.attempts}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast, get_args
 
-from trellis.dialects.snowplow.client.http import HttpRegistry
+from trellis.dialects.snowplow.client.http import HttpRegistry, checked_url
 from trellis.dialects.snowplow.client.locator import is_store, registry_key
 from trellis.dialects.snowplow.client.store import StoreRegistry
 from trellis.dialects.snowplow.columns.profiles import get_profile
@@ -30,21 +30,31 @@ def open_service(
     profiles: Sequence[str] | None,
     webhooks: Sequence[str] | None,
     hsts: bool,
+    warehouse: tuple[str, str] | None = None,
+    next_registry: str | None = None,
 ) -> RegistryService:
-    """The registry that the options describe. Raises UsageError, StoreUnavailable."""
+    """The registry that the options describe. `warehouse` is a URL and a dataset.
+
+    Raises UsageError, StoreUnavailable.
+    """
     _check_server_packages()
     _check_choice("--evolution", evolution, get_args(Evolution))
     _check_choice("--succession", succession, get_args(Succession))
     kinds = KindPolicy(cast(Evolution, evolution))
     if profiles:
         kinds = replace(kinds, profiles=tuple(map(get_profile, profiles)))
+    from trellis.dialects.snowplow.commands.surroundings import HttpPromotion, LoadedDataset
+
+    schemas = SchemaStore.open(store)
     settings = ServerSettings(
         kinds,
         SuccessionRules(cast(Succession, succession), patches),
         tuple(map(Webhook.parse, webhooks or ())),
         HSTS if hsts else {},
+        LoadedDataset(*warehouse, schemas) if warehouse else None,
+        HttpPromotion(checked_url(next_registry)) if next_registry else None,
     )
-    return RegistryService(SchemaStore.open(store), settings)
+    return RegistryService(schemas, settings)
 
 
 def make_keys(at: str, vendor: str | None, *, super_key: bool) -> dict[str, str]:

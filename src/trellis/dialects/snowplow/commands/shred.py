@@ -14,7 +14,7 @@ from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.errors import UsageError, nearest
 from trellis.pipelines.engine import runner_of
-from trellis.pipelines.loading.attempt import ProgressCallback
+from trellis.pipelines.loading.job import ProgressCallback
 
 _FORMATS: Final = get_args(FileFormat)
 _COMPRESSIONS: Final = tuple(name.lower() for name in get_args(Compression))

@@ -28,10 +28,26 @@ Runs = Annotated[
     typer.Argument(metavar="DIR", help="Shredded runs: a folder of them, or one.", show_default=False),
 ]
 To = Annotated[
-    str, option("--to", metavar="DEST", panel=WHERE, help="duckdb:PATH or postgresql://USER@HOST/DATABASE.")
+    str,
+    option(
+        "--to",
+        metavar="DEST",
+        panel=WHERE,
+        help="duckdb:PATH, delta:PATH or postgresql://USER@HOST/DATABASE.",
+    ),
 ]
 Dataset = Annotated[
     str, option("--dataset", metavar="NAME", panel=WHERE, help="Schema of the tables, default atomic.")
+]
+Verify = Annotated[
+    str,
+    option(
+        "--verify",
+        metavar="NAME",
+        panel=HOW,
+        help="What of a table is compared before a load: count (default), its columns; definition, also "
+        "their types and places.",
+    ),
 ]
 
 
@@ -112,6 +128,17 @@ def load_runs(
     schema: Registry,
     to: To,
     dataset: Dataset = "atomic",
+    verify: Verify = "count",
+    retries: Annotated[
+        int,
+        option(
+            "--retries",
+            metavar="N",
+            panel=HOW,
+            help="Attempts after the first where the warehouse is out of reach or locked, after 30 s, 60 s "
+            "and so on; default 3.",
+        ),
+    ] = 3,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -121,7 +148,7 @@ def load_runs(
     """
     from trellis.dialects.snowplow.commands.runs import open_loader, print_runs
 
-    with open_loader(to, schema, dataset) as loader:
+    with open_loader(to, schema, dataset, verify, retries) as loader:
         print_runs(loader.load(place), json)
 
 
@@ -131,6 +158,10 @@ def show_status(
     schema: Registry,
     to: To,
     dataset: Dataset = "atomic",
+    since: Annotated[
+        str, option("--since", metavar="TIME", panel=HOW, help="Runs that are later, such as 2031-04-05.")
+    ] = "",
+    until: Annotated[str, option("--until", metavar="TIME", panel=HOW, help="Runs that are earlier.")] = "",
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -138,4 +169,4 @@ def show_status(
     from trellis.dialects.snowplow.commands.runs import open_loader, print_runs
 
     with open_loader(to, schema, dataset) as loader:
-        print_runs(loader.status(place), json)
+        print_runs(loader.status(place, since, until), json)

@@ -91,7 +91,7 @@ def push_folder(path: str, at: str, *, public: bool, assume_order: bool = False)
         publish = _store_publisher(target, public)
     else:
         target = HttpRegistry.open(at, registry_key())
-        publish = _http_publisher(target, public)
+        publish = http_publisher(target, public)
     keys = [*exported] if exported else _ordered_keys(folder)
     report = TransferReport(tuple(_push(folder, keys, publish)))
     if not report.refused:
@@ -121,7 +121,7 @@ def pull_registry(at: str, path: str, *, force: bool = False) -> TransferReport:
         if overlay := source.overlay(family):
             file = root / "schemas" / f"{family}{OVERLAY_SUFFIX}"
             file.write_text(json.dumps(overlay.to_dict()) + "\n", encoding="utf-8")
-    root.mkdir(parents=True, exist_ok=True)
+    (root / "schemas").mkdir(parents=True, exist_ok=True)
     entries = [_export_entry(schema) for schema in schemas]
     (root / "schemas" / EXPORT).write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
     return TransferReport(tuple(Transfer(schema.key, "created") for schema in schemas))
@@ -154,7 +154,9 @@ def _push(folder: FolderRegistry, keys: Sequence[SchemaKey], publish: Publish) -
         yield Transfer(key, outcome, message)
 
 
-def _http_publisher(registry: HttpRegistry, public: bool) -> Publish:
+def http_publisher(registry: HttpRegistry, public: bool) -> Publish:
+    """Publishes on a server what it does not have with the same content."""
+
     def publish(document: SchemaDocument) -> tuple[Outcome, str]:
         try:
             if _is_same(registry.schema(document.key), document):

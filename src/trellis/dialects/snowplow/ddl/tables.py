@@ -24,14 +24,18 @@ class TableStatements:
         return self.profile.warehouse.reference(self.dataset, self.name)
 
     def create(self, columns: Iterable[Column], key: SchemaKey) -> str:
-        """The table with its comment, which names the last schema that it holds."""
+        """The table with its comment, as one text."""
+        return "\n\n".join(f"{statement};" for statement in self.statements(columns, key)) + "\n"
+
+    def statements(self, columns: Iterable[Column], key: SchemaKey) -> tuple[str, str]:
+        """The table, and its comment, which names the last schema that it holds."""
         lines = column_lines((*METADATA, *columns), self.profile)
         if self.profile.references_events:
             events = self.profile.warehouse.reference(self.dataset, "events")
             lines.append(f"  FOREIGN KEY (root_id) REFERENCES {events}(event_id)")
         block = ",\n".join(lines)
         parts = (f"CREATE TABLE IF NOT EXISTS {self.reference} (\n{block}\n)", self.profile.table_options)
-        return "\n".join(filter(None, parts)) + f";\n\n{self.comment(key)};\n"
+        return "\n".join(filter(None, parts)), self.comment(key)
 
     def comment(self, key: SchemaKey) -> str:
         return f"COMMENT ON TABLE {self.reference} IS '{key}'"

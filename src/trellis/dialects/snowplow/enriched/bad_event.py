@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
 from trellis.evolution.record_outcome import Rejected
 
@@ -21,3 +22,18 @@ class BadEvent(Rejected):
 
     def __init__(self, kind: BadKind, message: str) -> None:
         super().__init__(f"{kind}: {message}", kind)
+
+
+_PLACE: Final = re.compile(r"(iglu:[^\s:]+/\d+-\d+-\d+)(?:: (/.*?) \w+: )?", re.DOTALL)
+
+
+def failed_place(message: str) -> tuple[str | None, str | None]:
+    """The schema that a message names first, and the place in its data.
+
+    >>> failed_place("iglu:com.acme/event/jsonschema/1-0-0: /geo/lat type: 'x' is not of type 'number'")
+    ('iglu:com.acme/event/jsonschema/1-0-0', '/geo/lat')
+    >>> failed_place("not 131 fields")
+    (None, None)
+    """
+    match = _PLACE.search(message)
+    return (match[1], match[2]) if match else (None, None)

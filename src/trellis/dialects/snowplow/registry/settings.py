@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from trellis.dialects.snowplow.kind.verdict import KindPolicy
+from trellis.dialects.snowplow.registry.surroundings import NextRegistry, Warehouse
 from trellis.dialects.snowplow.versions.succession import SuccessionRules
 from trellis.errors import UsageError
 
@@ -44,3 +45,7 @@ class ServerSettings:
     webhooks: tuple[Webhook, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with every answer."""
+    warehouse: Warehouse | None = None
+    """Where tables of the schemas are."""
+    next_registry: NextRegistry | None = None
+    """Where schemas are promoted to."""

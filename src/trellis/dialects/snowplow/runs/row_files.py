@@ -39,12 +39,8 @@ def read_rows(paths: Sequence[str], columns: Sequence[str]) -> Iterator[pa.Recor
             yield from file.iter_batches(BATCH, columns=present)
 
 
-def read_blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
-    """The lines of a file of a run, some megabytes at a time; Parquet as lines of CSV."""
-    if path.suffix == ".parquet":
-        for batch in read_rows([str(path)], columns):
-            yield "".join(f"{line}\n" for line in csv_lines(batch, null).to_pylist()).encode()
-        return
+def read_blocks(path: Path) -> Iterator[bytes]:
+    """The lines of a file of a run, some megabytes at a time."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         while lines := file.readlines(BLOCK):
             yield b"".join(lines)

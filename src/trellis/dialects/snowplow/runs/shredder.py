@@ -23,7 +23,7 @@ from trellis.engine.storage.storage import Storage
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.pipelines.loading.attempt import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of

@@ -37,7 +37,10 @@ ValueFormat = Annotated[
 RowFormat = Annotated[
     str,
     option(
-        "--format", metavar="NAME", panel=HOW, help="yson, json, dsv or schemaful_dsv, with <attributes>."
+        "--format",
+        metavar="NAME",
+        panel=HOW,
+        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff.",
     ),
 ]
 
@@ -136,11 +139,11 @@ def write_table(
 ) -> None:
     """Write the rows of standard input into a table, instead of its rows or after them."""
     from trellis.dialects.ytsaurus.formats.format import Format
-    from trellis.dialects.ytsaurus.store.writing import write_rows
+    from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 
     parsed = Format.parse(format)
     with _open(at) as store:
-        count = write_rows(store, path, parsed.read_rows(sys.stdin.buffer.read()), parsed.forms)
+        count = write_rows(store, path, parse_rows(parsed, sys.stdin.buffer), parsed.forms)
     _print({"path": path, "rows": count}, "", json)
 
 
@@ -163,18 +166,13 @@ def read_table(
 ) -> None:
     """Print the rows of a table, or the columns and ranges that the path names."""
     from trellis.dialects.ytsaurus.formats.format import Format
-    from trellis.dialects.ytsaurus.store.reading import open_source
+    from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
 
     parsed = Format.parse(format)
-    marks = parse_map(control_attributes, "--control-attributes")
+    controls = parse_map(control_attributes, "--control-attributes")
     with _open(at) as store:
-        source = open_source(store, path)
-        for index, (start, end) in enumerate(source.intervals()):
-            places = {"table_index": 0, "range_index": index, "row_index": start}
-            chosen = {name: place for name, place in places.items() if marks.get(f"enable_{name}") is True}
-            typer.echo(parsed.write_marks(chosen), nl=False)
-            for row in parsed.write_rows(source.read_rows_between(start, end)):
-                typer.echo(row, nl=False)
+        for block in format_rows(open_source(store, path), parsed, controls):
+            typer.echo(block, nl=False)
 
 
 @tables.command("copy")
@@ -219,14 +217,10 @@ def remove_node(
     debug: Debug = False,
 ) -> None:
     """Remove a table, a folder of tables with -r, or an attribute that a user set."""
-    from trellis.dialects.ytsaurus.paths.node_path import NodePath
-    from trellis.dialects.ytsaurus.store.attributes import remove_attribute
+    from trellis.dialects.ytsaurus.store.attributes import remove
 
     with _open(at) as store:
-        if NodePath.parse(path).attribute is None:
-            store.remove(path, recursive=recursive, force=force)
-        else:
-            remove_attribute(store, path, force=force)
+        remove(store, path, recursive=recursive, force=force)
     _print({"path": path}, "", json)
 
 
@@ -393,19 +387,11 @@ def _print(report: Mapping[str, Any], text: str, json: bool) -> None:
 
 def _print_value(value: Any, format: str | None) -> None:
     from trellis.cli.output.console import print_json
-    from trellis.dialects.ytsaurus.errors import YtError
     from trellis.dialects.ytsaurus.formats.format import Format
     from trellis.dialects.ytsaurus.formats.json_lines import to_json
-    from trellis.dialects.ytsaurus.yson.writer import dumps
 
-    if format is None:
-        typer.echo(dumps(value, yson_format="pretty"))
-        return
-    parsed = Format.parse(format)
+    parsed = Format.parse(format or "<format=pretty>yson")
     if parsed.name == "json":
         print_json(to_json(value))
-    elif parsed.name == "yson":
-        form: Any = parsed.attributes.get("format", "text")
-        typer.echo(dumps(value, yson_format=form))
     else:
-        raise YtError(f"a value has no format {parsed.name}; expected json or yson")
+        typer.echo(parsed.dumps(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.row import Row
@@ -19,9 +19,9 @@ _SPECIAL_KEY: Final = re.compile(rb"[\t\n\r\\\0=]")
 _KEY: Final = re.compile(rb"((?:[^\\=]|\\.)*)=", re.DOTALL)
 
 
-def read_dsv(data: bytes) -> Iterator[Row]:
+def read_dsv(stream: BinaryIO) -> Iterator[Row]:
     """Raises YtError where a row has a column twice."""
-    for number, line in enumerate(_lines(data), 1):
+    for number, line in enumerate(_lines(stream), 1):
         row: Row = {}
         for field in line.split(b"\t") if line else ():
             key = _KEY.match(field)
@@ -53,8 +53,8 @@ class SchemafulDsv:
     """What becomes of a row without a value: fail, skip_row or print_sentinel."""
     sentinel: bytes
 
-    def read_rows(self, data: bytes) -> Iterator[Row]:
-        for number, line in enumerate(_lines(data), 1):
+    def read_rows(self, stream: BinaryIO) -> Iterator[Row]:
+        for number, line in enumerate(_lines(stream), 1):
             fields = line.split(b"\t")
             if len(fields) != len(self.columns):
                 raise YtError(f"line {number} has {len(fields)} values; expected {len(self.columns)}")
@@ -77,9 +77,8 @@ class SchemafulDsv:
         raise YtError(f"a row has no value for {name}; set missing_value_mode to skip_row or print_sentinel")
 
 
-def _lines(data: bytes) -> list[bytes]:
-    lines = data.split(b"\n")
-    return lines if lines[-1] else lines[:-1]
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    return (line.removesuffix(b"\n") for line in stream)
 
 
 def _text(name: str, value: Any) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.row import Row
@@ -12,9 +12,9 @@ from trellis.dialects.ytsaurus.yson.parser import MAX_DEPTH
 from trellis.dialects.ytsaurus.yson.values import MAX_UINT64, MIN_INT64, Attributed, to_bytes
 
 
-def read_json(data: bytes, *, encode_utf8: bool) -> Iterator[Row]:
+def read_json(stream: BinaryIO, *, encode_utf8: bool) -> Iterator[Row]:
     """Raises YtError with the number of the line, also where a row has a column twice."""
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
         try:
@@ -43,9 +43,14 @@ def write_json(rows: Iterable[Row], *, encode_utf8: bool) -> Iterator[bytes]:
         yield text.encode("utf-8", "surrogateescape") + b"\n"
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: Any, *, encode_utf8: bool = False) -> Any:
     """A document such as a schema as JSON: attributes beside the value, as YTsaurus writes them."""
-    return _encode(value, False)
+    return _encode(value, encode_utf8)
+
+
+def from_json(value: Any, *, encode_utf8: bool = False) -> Any:
+    """The document of which `to_json` made this. Raises YtError."""
+    return _decode(value, encode_utf8)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

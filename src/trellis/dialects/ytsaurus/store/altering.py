@@ -18,11 +18,11 @@ def plan_alter(store: Store, path: str, schema: Any) -> AlterPlan:
 def alter_table(store: Store, path: str, schema: Any) -> AlterPlan:
     """Raises YtError with the code 316 if the change needs data; the table stays as it was then."""
     name = parse_path(path, store.switches).path
-    with store.lock(store.table(name), "alter") as table:
+    with store.catalog.transaction():
+        table = store.lock(store.table(name), "alter")
         plan = _plan(store, name, schema)
         plan.check()
-        with store.catalog.transaction():
-            store.catalog.put_table(table.node.id, plan.new, "strong", table.optimize_for)
+        store.catalog.put_table(table.node.id, plan.new, "strong", table.optimize_for)
         return plan
 
 

@@ -1,45 +1,30 @@
-"""The catalogue: nodes, tables, chunks. A change is one transaction of SQLite."""
+"""The catalogue: nodes, tables, chunks. What a transaction changed stands beside what is there without it."""
 
 from __future__ import annotations
 
-import secrets
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from pathlib import Path
+from hashlib import sha256
 from typing import Any, Final, Literal
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.document import read_columns, schema_document
 from trellis.dialects.ytsaurus.schema.model import SchemaMode, TableSchema
 from trellis.dialects.ytsaurus.store.chunks import Chunk, Key, Slice
+from trellis.dialects.ytsaurus.store.database.connections import Database, Record
+from trellis.dialects.ytsaurus.store.database.ids import new_id, now_text
+from trellis.dialects.ytsaurus.store.database.transactions import TRUNK, Transactions
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.writer import dumps
 
 NodeType = Literal["map_node", "table"]
 
 ROOT: Final = "1-1-3fc012f-1"
-_TYPE_CODES: Final[Mapping[NodeType, int]] = {"map_node": 303, "table": 401}
-_CELL: Final = 0x3FC
-_TABLES: Final = """
-CREATE TABLE IF NOT EXISTS options (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS nodes (
-    id TEXT PRIMARY KEY, parent TEXT, name TEXT NOT NULL, type TEXT NOT NULL, attributes BLOB NOT NULL,
-    creation_time TEXT NOT NULL, modification_time TEXT NOT NULL, revision INTEGER NOT NULL,
-    UNIQUE (parent, name));
-CREATE TABLE IF NOT EXISTS schemas (id INTEGER PRIMARY KEY, document BLOB NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS tables (
-    node TEXT PRIMARY KEY, schema INTEGER NOT NULL, mode TEXT NOT NULL, optimize_for TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS chunks (
-    id TEXT PRIMARY KEY, schema INTEGER NOT NULL, rows INTEGER NOT NULL, compressed_size INTEGER NOT NULL,
-    uncompressed_size INTEGER NOT NULL, weight INTEGER NOT NULL, optimize_for TEXT NOT NULL,
-    unreferenced_since REAL);
-CREATE TABLE IF NOT EXISTS slices (
-    node TEXT NOT NULL, position INTEGER NOT NULL, chunk TEXT NOT NULL, start INTEGER NOT NULL,
-    "end" INTEGER NOT NULL, first_key BLOB, last_key BLOB, PRIMARY KEY (node, position)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS slices_of_chunks ON slices (chunk);
+_Content = Literal["kept", "appended", "replaced", "pinned", "removed"]
+"""What a transaction made of a node: rows of before, with more behind them, others; a copy to read; nothing.
+
+In the trunk a node is `replaced`.
 """
 
 
@@ -79,22 +64,18 @@ class Totals:
 
 
 class Catalog:
-    """All statements on the catalogue. Changes are made inside of `transaction`."""
+    """Nodes and tables as a transaction sees them. Changes are made inside of `transaction`."""
 
-    def __init__(self, file: Path) -> None:
-        self._db = sqlite3.connect(file, timeout=60, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._schemas: dict[int, TableSchema] = {}
-        with self.transaction():
-            for statement in filter(str.strip, _TABLES.split(";")):
-                self._db.execute(statement)
-            if self.find_node(ROOT) is None:
-                self.insert_node(Node(ROOT, None, "", "map_node"))
-                for name in ("home", "tmp"):
-                    self.insert_node(new_node("map_node", ROOT, name))
-
-    def close(self) -> None:
-        self._db.close()
+    def __init__(
+        self, database: Database, transactions: Transactions, lineage: Sequence[str] = (TRUNK,)
+    ) -> None:
+        self._db = database
+        self._transactions = transactions
+        self._lineage = tuple(lineage)
+        """The transaction, and those it is nested in up to the trunk."""
+        self._scope = self._lineage[0]
+        self._in_lineage = f"tx IN ({', '.join('?' * len(self._lineage))})"
+        self._schemas: dict[str, TableSchema] = {}
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -102,13 +83,11 @@ class Catalog:
         if self._db.in_transaction:
             yield
             return
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with self._db.transaction():
+            self._transactions.abort_expired()
+            if self._scope != TRUNK:
+                self._transactions.get(self._scope)
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -116,11 +95,8 @@ class Catalog:
         if self._db.in_transaction:
             yield
             return
-        self._db.execute("BEGIN")
-        try:
+        with self._db.snapshot():
             yield
-        finally:
-            self._db.execute("COMMIT")
 
     # --- Options --------------------------------------------------------------------------------------
 
@@ -129,123 +105,141 @@ class Catalog:
 
     def set_options(self, options: Mapping[str, str]) -> None:
         self._db.execute("DELETE FROM options")
-        self._db.executemany("INSERT INTO options VALUES (?, ?)", options.items())
+        for name, value in options.items():
+            self._db.execute("INSERT INTO options VALUES (?, ?)", name, value)
 
     # --- Nodes ----------------------------------------------------------------------------------------
 
     def find_node(self, node_id: str) -> Node | None:
-        return self._node(self._db.execute(f"{_SELECT_NODE} WHERE id = ?", (node_id,)).fetchone())
+        record = self._version(node_id, _NODE_COLUMNS)
+        return None if record is None else _node(record)
 
     def find_child(self, parent: str, name: str) -> Node | None:
-        return self._node(
-            self._db.execute(f"{_SELECT_NODE} WHERE parent = ? AND name = ?", (parent, name)).fetchone()
+        records = self._versions("parent = ? AND name = ?", parent, name)
+        return next(
+            (node for node in map(_node, records) if (node.parent, node.name) == (parent, name)), None
         )
 
     def children(self, node_id: str) -> list[Node]:
-        rows = self._db.execute(f"{_SELECT_NODE} WHERE parent = ? ORDER BY name", (node_id,)).fetchall()
-        return [node for node in map(self._node, rows) if node is not None]
+        nodes = map(_node, self._versions("parent = ?", node_id))
+        return sorted((node for node in nodes if node.parent == node_id), key=lambda node: node.name)
 
     def insert_node(self, node: Node) -> None:
-        now = _now()
+        now = now_text()
         attributes = dumps(dict(node.attributes), yson_format="binary")
         self._db.execute(
-            "INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (node.id, node.parent, node.name, node.type, attributes, node.creation_time or now, now, 1),
+            f"INSERT INTO nodes ({_NODE_COLUMNS}, tx, content) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'replaced')",
+            *(node.id, node.parent, node.name, node.type, attributes, node.creation_time or now, now, 1),
+            self._scope,
         )
 
     def set_attributes(self, node_id: str, attributes: Mapping[str, Any]) -> None:
-        document = dumps(dict(attributes), yson_format="binary")
-        self._db.execute("UPDATE nodes SET attributes = ? WHERE id = ?", (document, node_id))
-        self.touch(node_id)
+        self._update(node_id, attributes=dumps(dict(attributes), yson_format="binary"))
 
     def move_node(self, node_id: str, parent: str, name: str) -> None:
-        self._db.execute("UPDATE nodes SET parent = ?, name = ? WHERE id = ?", (parent, name, node_id))
-        self.touch(node_id)
+        self._update(node_id, parent=parent, name=name)
 
     def delete_node(self, node_id: str) -> None:
         """The node and everything below it."""
         for child in self.children(node_id):
             self.delete_node(child.id)
-        self._db.execute("DELETE FROM slices WHERE node = ?", (node_id,))
-        self._db.execute("DELETE FROM tables WHERE node = ?", (node_id,))
-        self._db.execute("DELETE FROM nodes WHERE id = ?", (node_id,))
-
-    def touch(self, node_id: str) -> None:
-        self._db.execute(
-            "UPDATE nodes SET revision = revision + 1, modification_time = ? WHERE id = ?", (_now(), node_id)
-        )
+        self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, self._scope)
+        if self._is_in(self._lineage[1:], node_id):
+            self._update(node_id, content="removed")
+        else:
+            self._db.execute("DELETE FROM nodes WHERE id = ? AND tx = ?", node_id, self._scope)
 
     # --- Tables ---------------------------------------------------------------------------------------
 
     def table(self, node: Node, path: str) -> TableInfo:
-        schema, mode, optimize_for = self._db.execute(
-            "SELECT schema, mode, optimize_for FROM tables WHERE node = ?", (node.id,)
-        ).fetchone()
+        record = self._version(node.id, "schema, mode, optimize_for")
+        if record is None:
+            raise YtError(f"the table {path} was removed while it was looked at; run this again")
+        schema, mode, optimize_for = record
         return TableInfo(node, path, self._schema(schema), mode, optimize_for)
 
     def put_table(self, node_id: str, schema: TableSchema, mode: SchemaMode, optimize_for: str) -> None:
-        self._db.execute(
-            "INSERT INTO tables VALUES (?, ?, ?, ?) ON CONFLICT (node) DO UPDATE "
-            "SET schema = excluded.schema, mode = excluded.mode, optimize_for = excluded.optimize_for",
-            (node_id, self._schema_id(schema), mode, optimize_for),
-        )
-        self.touch(node_id)
+        self._update(node_id, schema=self._schema_id(schema), mode=mode, optimize_for=optimize_for)
 
     def copy_table(self, source: str, target: str) -> None:
         """The schema and the chunks of another table; no data is read."""
-        self._db.execute(
-            "INSERT INTO tables SELECT ?, schema, mode, optimize_for FROM tables WHERE node = ?",
-            (target, source),
-        )
-        self._db.execute(
-            'INSERT INTO slices SELECT ?, position, chunk, start, "end", first_key, last_key FROM slices '
-            "WHERE node = ?",
-            (target, source),
-        )
+        record = self._version(source, "schema, mode, optimize_for")
+        if record is not None:
+            schema, mode, optimize_for = record
+            self._update(target, schema=schema, mode=mode, optimize_for=optimize_for)
+        self._copy_slices(source, target)
+
+    def pin_table(self, node_id: str) -> None:
+        """Keep the table as it is now, whatever others make of it, until this transaction ends."""
+        self._branch(node_id)
+        scopes = self._slice_scopes(node_id)
+        if self._scope not in scopes:
+            self._copy_slices(node_id, node_id, scopes)
+            self._update(node_id, content="pinned")
+
+    def unpin_table(self, node_id: str) -> bool:
+        """Forget the copy of a table. False if it is no copy, as this transaction changed it."""
+        for (content,) in self._db.execute(
+            "SELECT content FROM nodes WHERE id = ? AND tx = ?", node_id, self._scope
+        ):
+            if content != "pinned":
+                return False
+            for table, column in (("slices", "node"), ("nodes", "id")):
+                self._db.execute(f"DELETE FROM {table} WHERE {column} = ? AND tx = ?", node_id, self._scope)
+        return True
 
     def totals(self, node_id: str) -> Totals:
         """Sizes of parts of chunks are in proportion to their rows."""
-        row = self._db.execute(
-            'SELECT sum(s."end" - s.start), count(*), '
-            'sum(c.compressed_size * (s."end" - s.start) / c.rows), '
-            'sum(c.uncompressed_size * (s."end" - s.start) / c.rows), sum(c.weight * (s."end" - '
-            "s.start) / c.rows) "
-            "FROM slices AS s JOIN chunks AS c ON c.id = s.chunk WHERE s.node = ?",
-            (node_id,),
-        ).fetchone()
-        return Totals(*(value or 0 for value in row))
+        scopes = self._slice_scopes(node_id)
+        if not scopes:
+            return Totals()
+        part = '(s."end" - s.start)'
+        sums = (
+            f"sum(c.{size} * {part} / c.rows)" for size in ("compressed_size", "uncompressed_size", "weight")
+        )
+        (record,) = self._db.execute(
+            f"SELECT sum{part}, count(*), {', '.join(sums)} "
+            "FROM slices AS s JOIN chunks AS c ON c.id = s.chunk "
+            f"WHERE s.node = ? AND s.tx IN ({', '.join('?' * len(scopes))})",
+            *(node_id, *scopes),
+        )
+        return Totals(*(int(value or 0) for value in record))
 
     def last_slice(self, node_id: str) -> Slice | None:
-        row = self._db.execute(f"{_SELECT_SLICE} ORDER BY s.position DESC LIMIT 1", (node_id,)).fetchone()
-        return None if row is None else self._slice(row)
+        for scope in reversed(self._slice_scopes(node_id)):
+            for record in self._db.execute(
+                f"{_SELECT_SLICE} ORDER BY s.position DESC LIMIT 1", node_id, scope
+            ):
+                return self._slice(record)
+        return None
 
     def slices(self, node_id: str) -> list[Slice]:
-        rows = self._db.execute(f"{_SELECT_SLICE} ORDER BY s.position", (node_id,))
-        return [self._slice(row) for row in rows.fetchall()]
+        return [
+            self._slice(record)
+            for scope in self._slice_scopes(node_id)
+            for record in self._db.execute(f"{_SELECT_SLICE} ORDER BY s.position", node_id, scope)
+        ]
 
     def append_slices(self, node_id: str, slices: Iterable[Slice]) -> None:
-        (position,) = self._db.execute(
-            "SELECT coalesce(max(position) + 1, 0) FROM slices WHERE node = ?", (node_id,)
-        ).fetchone()
-        for index, part in enumerate(slices, position):
+        content = self._content(node_id)
+        self._update(node_id, content="appended" if content == "kept" else content)
+        for index, part in enumerate(slices, self._next_position(node_id, self._scope)):
             chunk = part.chunk
             self._db.execute(
-                "INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-                (
-                    *(chunk.id, self._schema_id(chunk.schema), chunk.rows, chunk.compressed_size),
-                    *(chunk.uncompressed_size, chunk.weight, chunk.optimize_for),
-                ),
+                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (id) DO NOTHING",
+                *(chunk.id, self._schema_id(chunk.schema), chunk.rows, chunk.compressed_size),
+                *(chunk.uncompressed_size, chunk.weight, chunk.optimize_for),
             )
             keys = (_key_document(part.first_key), _key_document(part.last_key))
             self._db.execute(
-                "INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (node_id, index, chunk.id, part.start, part.end, *keys),
+                "INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                *(node_id, self._scope, index, chunk.id, part.start, part.end, *keys),
             )
-        self.touch(node_id)
 
     def clear_slices(self, node_id: str) -> None:
-        self._db.execute("DELETE FROM slices WHERE node = ?", (node_id,))
-        self.touch(node_id)
+        self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, self._scope)
+        self._update(node_id, content="replaced")
 
     def forget_unreferenced(self, now: float, age: float) -> frozenset[str]:
         """The ids of chunks to keep: those that tables have, or had less than `age` seconds ago.
@@ -256,60 +250,184 @@ class Catalog:
         self._db.execute(f"UPDATE chunks SET unreferenced_since = NULL WHERE NOT {unreferenced}")
         self._db.execute(
             f"UPDATE chunks SET unreferenced_since = coalesce(unreferenced_since, ?) WHERE {unreferenced}",
-            (now,),
+            now,
         )
-        self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", (now - age,))
+        self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", now - age)
         return frozenset(chunk for (chunk,) in self._db.execute("SELECT id FROM chunks"))
+
+    # --- Transactions ---------------------------------------------------------------------------------
+
+    def merge_into_parent(self) -> None:
+        """Give what this transaction changed to the one it is nested in, or to the trunk."""
+        changes = self._db.execute("SELECT id, content FROM nodes WHERE tx = ?", self._scope)
+        for node_id, content in changes:
+            if content == "removed":
+                self._merge_removal(node_id)
+            elif content != "pinned":
+                self._merge_change(node_id, content)
+
+    def _merge_removal(self, node_id: str) -> None:
+        target = self._lineage[1]
+        self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, target)
+        self._db.execute("DELETE FROM nodes WHERE id = ? AND tx = ?", node_id, target)
+        if self._is_in(self._lineage[2:], node_id):
+            self._db.execute("UPDATE nodes SET tx = ? WHERE id = ? AND tx = ?", target, node_id, self._scope)
+
+    def _merge_change(self, node_id: str, content: _Content) -> None:
+        target = self._lineage[1]
+        before = self._db.execute(
+            "SELECT content, revision FROM nodes WHERE id = ? AND tx = ?", node_id, target
+        )
+        ((content_before, revision),) = before or [("kept", 0)]
+        if content == "replaced":
+            self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, target)
+        self._db.execute(
+            "UPDATE slices SET tx = ?, position = position + ? WHERE node = ? AND tx = ?",
+            *(target, self._next_position(node_id, target), node_id, self._scope),
+        )
+        if content == "kept" or (content == "appended" and content_before != "kept"):
+            content = content_before
+        self._db.execute("DELETE FROM nodes WHERE id = ? AND tx = ?", node_id, target)
+        self._db.execute(
+            "UPDATE nodes SET tx = ?, content = ?, "
+            "revision = CASE WHEN revision > ? THEN revision ELSE ? END WHERE id = ? AND tx = ?",
+            *(target, content, revision, revision + 1, node_id, self._scope),
+        )
+
+    # --- Versions -------------------------------------------------------------------------------------
+
+    def _version(self, node_id: str, columns: str) -> Record | None:
+        """The node as this transaction sees it."""
+        records = self._db.execute(
+            f"SELECT tx, content, {columns} FROM nodes WHERE id = ? AND {self._in_lineage}",
+            *(node_id, *self._lineage),
+        )
+        if not records:
+            return None
+        _, content, *values = min(records, key=lambda record: self._lineage.index(record[0]))
+        return None if content == "removed" else tuple(values)
+
+    def _versions(self, condition: str, *values: str) -> list[Record]:
+        """The nodes for which a condition is true in some transaction, as this one sees them."""
+        records = self._db.execute(
+            f"SELECT tx, content, {_NODE_COLUMNS} FROM nodes WHERE {self._in_lineage} AND id IN "
+            f"(SELECT id FROM nodes WHERE {condition} AND {self._in_lineage})",
+            *(*self._lineage, *values, *self._lineage),
+        )
+        versions: dict[str, Record] = {}
+        for record in sorted(records, key=lambda record: self._lineage.index(record[0])):
+            versions.setdefault(record[2], record)
+        return [record[2:] for record in versions.values() if record[1] != "removed"]
+
+    def _content(self, node_id: str) -> _Content:
+        """What this transaction made of a node, which it has a version of afterwards."""
+        self._branch(node_id)
+        ((content,),) = self._db.execute(
+            "SELECT content FROM nodes WHERE id = ? AND tx = ?", node_id, self._scope
+        )
+        return content  # type: ignore[no-any-return]
+
+    def _branch(self, node_id: str) -> None:
+        """Give this transaction its own version of a node."""
+        if self._scope == TRUNK or self._db.execute(
+            "SELECT 1 FROM nodes WHERE id = ? AND tx = ?", node_id, self._scope
+        ):
+            return
+        record = self._version(node_id, f"{_NODE_COLUMNS}, schema, mode, optimize_for")
+        if record is not None:
+            self._db.execute(
+                f"INSERT INTO nodes ({_NODE_COLUMNS}, schema, mode, optimize_for, tx, content) "
+                f"VALUES ({', '.join('?' * len(record))}, ?, 'kept')",
+                *(*record, self._scope),
+            )
+
+    def _update(self, node_id: str, **values: object) -> None:
+        """Change columns of this transaction's version of a node."""
+        self._branch(node_id)
+        assignments = "".join(f"{column} = ?, " for column in values)
+        self._db.execute(
+            f"UPDATE nodes SET {assignments}revision = revision + 1, modification_time = ? "
+            "WHERE id = ? AND tx = ?",
+            *(*values.values(), now_text(), node_id, self._scope),
+        )
+
+    def _is_in(self, scopes: Sequence[str], node_id: str) -> bool:
+        """Whether one of some transactions has the node."""
+        return bool(scopes) and bool(
+            self._db.execute(
+                f"SELECT 1 FROM nodes WHERE id = ? AND tx IN ({', '.join('?' * len(scopes))})",
+                *(node_id, *scopes),
+            )
+        )
+
+    def _slice_scopes(self, node_id: str) -> list[str]:
+        """The transactions whose slices, one after the other, are the table."""
+        contents: dict[str, str] = dict(
+            self._db.execute(
+                f"SELECT tx, content FROM nodes WHERE id = ? AND {self._in_lineage}",
+                *(node_id, *self._lineage),
+            )
+        )
+        scopes: list[str] = []
+        for scope in self._lineage:
+            if contents.get(scope, "kept") != "kept":
+                scopes.insert(0, scope)
+            if contents.get(scope) in ("replaced", "pinned", "removed"):
+                break
+        return scopes
+
+    def _copy_slices(self, source: str, target: str, scopes: Sequence[str] | None = None) -> None:
+        for scope in self._slice_scopes(source) if scopes is None else scopes:
+            self._db.execute(
+                'INSERT INTO slices SELECT ?, ?, position + ?, chunk, start, "end", first_key, last_key '
+                "FROM slices WHERE node = ? AND tx = ?",
+                *(target, self._scope, self._next_position(target, self._scope), source, scope),
+            )
+
+    def _next_position(self, node_id: str, scope: str) -> int:
+        ((position,),) = self._db.execute(
+            "SELECT coalesce(max(position) + 1, 0) FROM slices WHERE node = ? AND tx = ?", node_id, scope
+        )
+        return int(position)
 
     # --- Documents ------------------------------------------------------------------------------------
 
-    def _node(self, row: tuple[Any, ...] | None) -> Node | None:
-        if row is None:
-            return None
-        node_id, parent, name, type, attributes, creation, modification, revision = row
-        return Node(node_id, parent, name, type, loads(attributes), creation, modification, revision)
-
-    def _slice(self, row: tuple[Any, ...]) -> Slice:
-        chunk_id, schema, rows, compressed, uncompressed, weight, optimize_for, start, end, first, last = row
+    def _slice(self, record: Record) -> Slice:
+        chunk_id, schema, rows, compressed, uncompressed, weight, optimize_for, start, end, *keys = record
         chunk = Chunk(chunk_id, self._schema(schema), rows, compressed, uncompressed, weight, optimize_for)
-        return Slice(chunk, start, end, _read_key(first), _read_key(last))
+        return Slice(chunk, start, end, *map(_read_key, keys))
 
-    def _schema(self, schema_id: int) -> TableSchema:
+    def _schema(self, schema_id: str) -> TableSchema:
         if schema_id not in self._schemas:
-            row = self._db.execute("SELECT document FROM schemas WHERE id = ?", (schema_id,)).fetchone()
-            reading = read_columns(loads(row[0]))
+            ((document,),) = self._db.execute("SELECT document FROM schemas WHERE id = ?", schema_id)
+            reading = read_columns(loads(bytes(document)))
             if reading.faults:
                 raise YtError(f"the stored schema {schema_id} is not valid: {reading.faults[0]}")
             self._schemas[schema_id] = reading.schema
         return self._schemas[schema_id]
 
-    def _schema_id(self, schema: TableSchema) -> int:
+    def _schema_id(self, schema: TableSchema) -> str:
         document = dumps(schema_document(schema), yson_format="binary")
-        self._db.execute("INSERT OR IGNORE INTO schemas (document) VALUES (?)", (document,))
-        schema_id: int
-        (schema_id,) = self._db.execute("SELECT id FROM schemas WHERE document = ?", (document,)).fetchone()
+        schema_id = sha256(document).hexdigest()[:32]
+        self._db.execute("INSERT INTO schemas VALUES (?, ?) ON CONFLICT (id) DO NOTHING", schema_id, document)
         return schema_id
 
 
-_SELECT_NODE: Final = (
-    "SELECT id, parent, name, type, attributes, creation_time, modification_time, revision FROM nodes"
-)
+_NODE_COLUMNS: Final = "id, parent, name, type, attributes, creation_time, modification_time, revision"
 _SELECT_SLICE: Final = (
     "SELECT c.id, c.schema, c.rows, c.compressed_size, c.uncompressed_size, c.weight, c.optimize_for, "
-    "s.start, "
-    's."end", s.first_key, s.last_key FROM slices AS s JOIN chunks AS c ON c.id = s.chunk WHERE s.node = ?'
+    's.start, s."end", s.first_key, s.last_key FROM slices AS s JOIN chunks AS c ON c.id = s.chunk '
+    "WHERE s.node = ? AND s.tx = ?"
 )
 
 
 def new_node(type: NodeType, parent: str, name: str, attributes: Mapping[str, Any] | None = None) -> Node:
-    """A node with an id in the form of YTsaurus, which holds the type."""
-    code = (_CELL << 16) | _TYPE_CODES[type]
-    node_id = f"{secrets.randbits(14):x}-{secrets.randbits(20):x}-{code:x}-{secrets.randbits(32):x}"
-    return Node(node_id, parent, name, type, attributes or {})
+    return Node(new_id(type), parent, name, type, attributes or {})
 
 
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def _node(record: Record) -> Node:
+    node_id, parent, name, type, attributes, creation, modification, revision = record
+    return Node(node_id, parent, name, type, loads(bytes(attributes)), creation, modification, revision)
 
 
 def _key_document(key: Key | None) -> bytes | None:
@@ -317,4 +435,4 @@ def _key_document(key: Key | None) -> bytes | None:
 
 
 def _read_key(document: bytes | None) -> Key | None:
-    return None if document is None else tuple(loads(document, raw=True))
+    return None if document is None else tuple(loads(bytes(document), raw=True))

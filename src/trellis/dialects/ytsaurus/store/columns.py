@@ -127,6 +127,10 @@ def needed_columns(chunk: TableSchema, table: TableSchema, names: Iterable[str] 
     return needed
 
 
+def is_stored_as_yson(type: Type) -> bool:
+    return _plain_name(type) is None
+
+
 def _plain_name(type: Type) -> str | None:
     """The primitive type that is stored as it is; None for what is stored as YSON."""
     plain = without_tags(type)

@@ -145,7 +145,7 @@ def remote_copy(
             output.commit(slices, result)
         if copy_attributes:
             attributes = {**output.table.node.attributes, **inputs[0].version.info.node.attributes}
-            store.catalog.set_attributes(output.table.node.id, attributes)
+            output.store.catalog.set_attributes(output.table.node.id, attributes)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,8 @@ class _Output:
 def _locked_output(store: Store, target: Any, verb: str) -> Iterator[_Output]:
     """The output with its lock, which is held while the operation runs. A missing table is created."""
     path = parse_path(target, store.switches)
-    with store.lock(store.create_if_missing(path.path), verb) as table:
+    with store.command(verb) as store:
+        table = store.lock(store.create_if_missing(path.path), verb)
         plan = WritePlan(table.schema, table.mode, False)
         if path.append or path.schema is not None or path.sorted_by is not None:
             is_empty = store.catalog.last_slice(table.node.id) is None

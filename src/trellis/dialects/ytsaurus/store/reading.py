@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.formats.format import Format, TablePart
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.inference.operations import InputTable
 from trellis.dialects.ytsaurus.paths.ranges import MIN, Limit, RowRange, Sentinel
 from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path
-from trellis.dialects.ytsaurus.schema.model import Column
+from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
+from trellis.dialects.ytsaurus.store.arrow_rows import write_arrow, write_parquet
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import ChunkFiles, Key, Slice
 from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.types.simple import simple_type
 from trellis.dialects.ytsaurus.values.order import encode_key
 from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
@@ -146,6 +149,14 @@ class TableSource:
         columns = None if self.path.columns is None else frozenset(self.path.columns)
         return InputTable(info.schema, info.mode, self.path.path, columns, self.path.rename_columns or {})
 
+    @property
+    def schema(self) -> TableSchema:
+        """The columns that are read. Of those that the table does not declare, each that is chosen is any."""
+        schema = self.input_table.filtered
+        chosen = () if self.path.columns is None or schema.strict else self.path.columns
+        undeclared = (Column(name, ANY) for name in chosen if name not in schema.by_name)
+        return replace(schema, columns=(*schema.columns, *undeclared))
+
     def intervals(self) -> list[tuple[int, int]]:
         return self.version.intervals(self.path.ranges)
 
@@ -171,6 +182,20 @@ class TableSource:
             return None
         old_names = {new: old for old, new in renames.items()}
         return [old_names.get(name, name) for name in self.path.columns]
+
+
+def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
+    """The bytes of the rows of all ranges, each after its marks if `controls` asks for some."""
+    parts = (
+        TablePart(index, start, source.read_rows_between(start, end))
+        for index, (start, end) in enumerate(source.intervals())
+        if start < end
+    )
+    if not format.is_arrow:
+        return format.write_parts(parts, controls)
+    format.check_controls(controls)
+    write = write_arrow if format.name == "arrow" else write_parquet
+    return write((row for part in parts for row in part.rows), source.schema)
 
 
 def open_source(store: Store, path: Any) -> TableSource:

@@ -3,62 +3,137 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
-from trellis.dialects.ytsaurus.paths.node_path import NodePath
+from trellis.dialects.ytsaurus.paths.node_path import NodePath, escape_name
 from trellis.dialects.ytsaurus.paths.rich_path import parse_optimize_for
 from trellis.dialects.ytsaurus.schema.document import parse_schema
 from trellis.dialects.ytsaurus.schema.model import EMPTY
 from trellis.dialects.ytsaurus.store.catalog import ROOT, Catalog, Node, NodeType, TableInfo, new_node
+from trellis.dialects.ytsaurus.store.catalog_tables import open_tables
 from trellis.dialects.ytsaurus.store.chunks import ChunkFiles
-from trellis.dialects.ytsaurus.store.locks import hold_lock
+from trellis.dialects.ytsaurus.store.database.connections import (
+    Database,
+    PostgresDatabase,
+    SqliteDatabase,
+    redact,
+)
+from trellis.dialects.ytsaurus.store.database.locks import Lock, LockMode, LockRequest, Locks
+from trellis.dialects.ytsaurus.store.database.transactions import TRUNK, Transactions
 from trellis.dialects.ytsaurus.switches import Switches
 from trellis.errors import UsageError
 
 GC_AGE: Final = 3600.0
 """Seconds for which a file is kept that no table has: it may be part of a running write, or be read."""
 _TABLE_ATTRIBUTES: Final[tuple[str, ...]] = ("schema", "optimize_for")
+_MARKER: Final = "catalog.url"
+"""A file that says where the catalogue is, if that is not in the folder."""
 
 
 class Store:
-    """Opened by the URL `yt:FOLDER?switch=value`. Options of the URL are kept."""
+    """A tree of nodes, as it is in the trunk or as a transaction sees it."""
 
-    def __init__(self, folder: Path, options: Mapping[str, str]) -> None:
-        switches = Switches.parse(options)
+    def __init__(self, folder: Path, database: Database, switches: Switches, lineage: Sequence[str]) -> None:
         self._folder = folder
-        for name in ("chunks", "locks"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        self.catalog = Catalog(folder / "catalog.db")
-        self.files = ChunkFiles(folder / "chunks")
-        if options:
-            with self.catalog.transaction():
-                self.catalog.set_options(options)
-        else:
-            switches = Switches.parse(self.catalog.options())
+        self._db = database
         self.switches = switches
+        self.lineage = tuple(lineage)
+        """The transaction that this store is bound to, and those it is nested in, up to the trunk."""
+        self.transactions = Transactions(database, folder / "locks")
+        self.locks = Locks(database, self.transactions)
+        self.catalog = Catalog(database, self.transactions, lineage)
+        self.files = ChunkFiles(folder / "chunks")
 
     @classmethod
     def open(cls, url: str) -> Store:
-        """Raises UsageError for a URL that is none."""
-        scheme, _, rest = url.partition(":")
-        folder, _, query = rest.partition("?")
-        if scheme != "yt" or not folder:
-            raise UsageError(f"{url!r} is not the URL of a store; expected yt:FOLDER")
-        return cls(Path(folder), dict(parse_qsl(query, keep_blank_values=True)))
+        """The store of `yt:FOLDER?switch=value`. Switches of the URL are kept. Raises UsageError."""
+        scheme, _, address = url.partition(":")
+        path, _, query = address.partition("?")
+        if scheme != "yt" or not path:
+            raise UsageError(f"{url.partition('?')[0]!r} is not the URL of a store; expected yt:FOLDER")
+        options = dict(parse_qsl(query, keep_blank_values=True))
+        catalog_url = options.pop("catalog", "")
+        switches = Switches.parse(options)
+        folder = Path(path)
+        for name in ("chunks", "locks"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        store = cls(folder, _open_database(folder, catalog_url), switches, (TRUNK,))
+        store_id = open_tables(store._db, store.catalog)
+        if catalog_url:
+            _check_marker(folder / _MARKER, f"{redact(catalog_url)} {store_id}\n")
+        if options:
+            with store.catalog.transaction():
+                store.catalog.set_options(options)
+        else:
+            store.switches = Switches.parse(store.catalog.options())
+        return store
 
     def close(self) -> None:
-        self.catalog.close()
+        self._db.close()
 
     def __enter__(self) -> Store:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    # --- Transactions ---------------------------------------------------------------------------------
+
+    def within(self, transaction_id: str) -> Store:
+        """The store as a transaction sees it; what is changed there is in that transaction.
+
+        Raises YtError with the code 11000.
+        """
+        return self._bind(self.transactions.lineage(transaction_id))
+
+    @contextmanager
+    def command(self, verb: str) -> Iterator[Store]:
+        """The store for a command that takes its time: all its changes are there at its end, or none."""
+        with self.session(verb) as store:
+            yield store
+            store.commit()
+
+    @contextmanager
+    def session(self, title: str) -> Iterator[Store]:
+        """The store in a transaction that ends with the process; without a commit nothing of it is left."""
+        with self.transactions.of_process(self.lineage[0], title) as transaction:
+            yield self._bind((transaction.id, *self.lineage))
+
+    def commit(self) -> None:
+        """Give the changes of this transaction to the one it is nested in, or to the trunk, and end it."""
+        transaction, parent = self.lineage[:2]
+        with self.catalog.transaction():
+            for child in self.transactions.children(transaction):
+                self.transactions.abort(child)
+            self.catalog.merge_into_parent()
+            self.locks.promote(transaction, parent)
+            self.transactions.abort(transaction)
+
+    def lock(self, table: TableInfo, verb: str, *, exclusive: bool = True) -> TableInfo:
+        """The table as it is when this transaction holds a lock on it. Raises YtError, code 402."""
+        with self.catalog.transaction():
+            self.take_lock(table.node.id, table.path, "exclusive" if exclusive else "shared", verb)
+            current = self.table(table.path)
+        if current.node.id != table.node.id:
+            raise YtError(
+                f"cannot {verb} {table.path}: it was replaced meanwhile; run this again",
+                ErrorCode.CONCURRENT_LOCK,
+            )
+        return current
+
+    def take_lock(
+        self, node_id: str, path: str, mode: LockMode, verb: str, child_key: str = ""
+    ) -> Lock | None:
+        """Raises YtError with the code 402."""
+        return self.locks.take(self.lineage, LockRequest(node_id, path, mode, verb, child_key))
+
+    def _bind(self, lineage: Sequence[str]) -> Store:
+        return Store(self._folder, self._db, self.switches, lineage)
 
     # --- Nodes ----------------------------------------------------------------------------------------
 
@@ -72,6 +147,10 @@ class Store:
         if node is None:
             raise YtError(f"there is no node {path}", ErrorCode.PATH_NOT_FOUND, attributes={"path": path})
         return node
+
+    def path_of(self, node: Node) -> str:
+        names = [escape_name(above.name) for above in self._nodes_from(node) if above.parent is not None]
+        return "/" + "".join(f"/{name}" for name in reversed(names)) if names else "/"
 
     def table(self, path: str) -> TableInfo:
         """Raises YtError if there is no table."""
@@ -102,7 +181,7 @@ class Store:
                     raise YtError(f"{path} is a {existing.type}, not a {kind}", ErrorCode.ALREADY_EXISTS)
                 return existing.id
             self._make_room(path, force=force)
-            parent, name = self._place(path, recursive=recursive)
+            parent, name = self._reserve(path, "create", recursive=recursive)
             settings = {key: attributes.pop(key) for key in _TABLE_ATTRIBUTES if key in attributes}
             node = new_node(kind, parent.id, name, attributes)
             self.catalog.insert_node(node)
@@ -127,45 +206,34 @@ class Store:
                 raise YtError("the root cannot be removed")
             if node.type == "map_node" and not recursive and self.catalog.children(node.id):
                 raise YtError(f"{path} is not empty; remove it with -r")
-            with self._exclusive_locks(node, path, "remove"):
-                self.catalog.delete_node(node.id)
+            self._lock_tree(node, path, "remove")
+            self.catalog.delete_node(node.id)
 
     def copy(self, source: str, target: str, *, recursive: bool = False, force: bool = False) -> str:
         """The id of the copy. Schema, mode and attributes are kept, and no data is read."""
         with self.catalog.transaction():
             node = self._check_source(source, target, "copy")
             self._make_room(target, force=force)
-            parent, name = self._place(target, recursive=recursive)
+            parent, name = self._reserve(target, "copy to", recursive=recursive)
             return self._copy_node(node, parent.id, name)
 
     def move(self, source: str, target: str, *, recursive: bool = False, force: bool = False) -> str:
         """The id of the node, which keeps it."""
         with self.catalog.transaction():
             node = self._check_source(source, target, "move")
-            with self._exclusive_locks(node, source, "move"):
-                self._make_room(target, force=force)
-                parent, name = self._place(target, recursive=recursive)
-                self.catalog.move_node(node.id, parent.id, name)
-                return node.id
+            self._lock_tree(node, source, "move")
+            self._make_room(target, force=force)
+            parent, name = self._reserve(target, "move to", recursive=recursive)
+            self.catalog.move_node(node.id, parent.id, name)
+            return node.id
 
     def collect_garbage(self, age: float = GC_AGE) -> list[str]:
         """The ids of the chunks that were deleted: those that no table has had for `age` seconds."""
         now = time.time()
         with self.catalog.transaction():
+            self.transactions.abort_dead()
             kept = self.catalog.forget_unreferenced(now, age)
             return self.files.delete_others(kept, now - age)
-
-    @contextmanager
-    def lock(self, table: TableInfo, verb: str, *, exclusive: bool = True) -> Iterator[TableInfo]:
-        """The table as it is once the lock is held. Raises YtError with the code 402."""
-        with hold_lock(self._folder / "locks", table.node.id, table.path, verb, exclusive=exclusive):
-            current = self.table(table.path)
-            if current.node.id != table.node.id:
-                raise YtError(
-                    f"cannot {verb} {table.path}: it was replaced meanwhile; run this again",
-                    ErrorCode.CONCURRENT_LOCK,
-                )
-            yield current
 
     # --- Parts ----------------------------------------------------------------------------------------
 
@@ -177,25 +245,26 @@ class Store:
             node = self.catalog.find_child(node.id, name)
         return node
 
-    def _place(self, path: str, *, recursive: bool) -> tuple[Node, str]:
-        """The map node that a new node comes into, and its name there."""
+    def _reserve(self, path: str, verb: str, *, recursive: bool) -> tuple[Node, str]:
+        """The map node that a new node comes into, and its name there, which is locked."""
         place = NodePath.parse(path)
         if not place.names or place.attribute is not None:
             raise YtError(f"{path} cannot be the path of a new node")
-        parent = self._find(place.parent)
+        parent, name = self._find(place.parent), place.names[-1]
         if parent is None:
             if not recursive:
                 raise YtError(
-                    f"there is no node {place.parent} to put {place.names[-1]} into; create it, or use -r",
+                    f"there is no node {place.parent} to put {name} into; create it, or use -r",
                     ErrorCode.PATH_NOT_FOUND,
                     attributes={"path": str(place.parent)},
                 )
-            above, name = self._place(str(place.parent), recursive=True)
-            parent = new_node("map_node", above.id, name)
+            above, parent_name = self._reserve(str(place.parent), verb, recursive=True)
+            parent = new_node("map_node", above.id, parent_name)
             self.catalog.insert_node(parent)
         if parent.type != "map_node":
             raise YtError(f"{place.parent} is a {parent.type}, which holds no other nodes")
-        return parent, place.names[-1]
+        self.take_lock(parent.id, path, "shared", verb, name)
+        return parent, name
 
     def _make_room(self, path: str, *, force: bool) -> None:
         existing = self.find(path)
@@ -210,21 +279,26 @@ class Store:
         self.remove(path, recursive=True)
 
     def _check_source(self, source: str, target: str, verb: str) -> Node:
-        node = self.node(source)
-        place = self.find(target)
-        while place is not None:
-            if place.id == node.id:
-                raise YtError(
-                    f"cannot {verb} {source} to {target}: both are one node, or one is in the other"
-                )
-            place = None if place.parent is None else self.catalog.find_node(place.parent)
-        parent = NodePath.parse(target).parent
+        """The node that is copied or moved. Raises YtError where it would replace or contain itself."""
+        node, replaced = self.node(source), self.find(target)
+        place = NodePath.parse(target).parent
+        while (above := self._find(place)) is None:
+            place = place.parent
         if (
-            node.type == "map_node"
-            and NodePath.parse(source).names == parent.names[: len(NodePath.parse(source).names)]
+            node == replaced
+            or node in self._nodes_from(above)
+            or (replaced is not None and replaced in self._nodes_from(node))
         ):
-            raise YtError(f"cannot {verb} {source} into itself, to {target}")
+            raise YtError(f"cannot {verb} {source} to {target}: both are one node, or one is in the other")
         return node
+
+    def _nodes_from(self, node: Node | None) -> list[Node]:
+        """A node and those above it."""
+        nodes = []
+        while node is not None:
+            nodes.append(node)
+            node = None if node.parent is None else self.catalog.find_node(node.parent)
+        return nodes
 
     def _copy_node(self, node: Node, parent: str, name: str) -> str:
         copy = new_node(node.type, parent, name, node.attributes)
@@ -243,14 +317,33 @@ class Store:
         schema = parse_schema(settings["schema"], self.switches)
         self.catalog.put_table(node.id, schema, "strong", optimize_for)
 
-    @contextmanager
-    def _exclusive_locks(self, node: Node, path: str, verb: str) -> Iterator[None]:
-        """The locks of a node and of all below it."""
-        with ExitStack() as locks:
-            nodes = [(node, path)]
-            while nodes:
-                inner, inner_path = nodes.pop()
-                folder = self._folder / "locks"
-                locks.enter_context(hold_lock(folder, inner.id, inner_path, verb, exclusive=True))
-                nodes += [(child, f"{inner_path}/{child.name}") for child in self.catalog.children(inner.id)]
-            yield
+    def _lock_tree(self, node: Node, path: str, verb: str) -> None:
+        """Lock a node, all below it, and its name in the node above it."""
+        if node.parent is not None:
+            self.take_lock(node.parent, path, "shared", verb, node.name)
+        self.take_lock(node.id, path, "exclusive", verb)
+        for child in self.catalog.children(node.id):
+            self._lock_tree(child, f"{path}/{escape_name(child.name)}", verb)
+
+
+def _open_database(folder: Path, catalog_url: str) -> Database:
+    if catalog_url:
+        return PostgresDatabase(catalog_url)
+    marker = folder / _MARKER
+    if marker.exists():
+        raise UsageError(
+            f"the catalogue of {folder} is not in the folder, but in {marker.read_text().split()[0]}; "
+            f"open the store with yt:{folder}?catalog=URL"
+        )
+    return SqliteDatabase(folder / "catalog.db")
+
+
+def _check_marker(marker: Path, text: str) -> None:
+    """Note in a folder which catalogue is that of its chunks. Raises UsageError for another one."""
+    if not marker.exists():
+        marker.write_text(text)
+    if marker.read_text() != text:
+        raise UsageError(
+            f"{marker.parent} has the chunks of another catalogue, {marker.read_text().strip()}; "
+            f"open it with that, or take another folder"
+        )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO
 
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.inference.writes import WritePlan, plan_write
 from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path
 from trellis.dialects.ytsaurus.schema.model import TableSchema
+from trellis.dialects.ytsaurus.store.arrow_rows import read_arrow, read_parquet
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import ChunkWriter, Key, Slice
 from trellis.dialects.ytsaurus.store.store import Store
@@ -24,9 +27,10 @@ def write_rows(store: Store, path: Any, rows: Iterable[Row], forms: ValueForms =
     rich_path = parse_path(path, store.switches)
     if rich_path.columns is not None or rich_path.ranges is not None:
         raise YtError(f"{rich_path.path}: columns and ranges are for reading")
-    table = store.create_if_missing(rich_path.path)
-    excludes = _plan(store, table, rich_path).excludes_others
-    with store.lock(table, "write", exclusive=excludes) as table:
+    with store.command("write") as store:
+        table = store.create_if_missing(rich_path.path)
+        excludes = _plan(store, table, rich_path).excludes_others
+        table = store.lock(table, "write", exclusive=excludes)
         plan = _plan(store, table, rich_path)
         if plan.excludes_others and not excludes:
             raise YtError(f"{table.path} was sorted by another command; write again")
@@ -37,6 +41,14 @@ def write_rows(store: Store, path: Any, rows: Iterable[Row], forms: ValueForms =
         with written_chunks(store, plan.schema, optimize_for, valid_rows, last_key) as slices:
             commit_slices(store, table, plan, optimize_for, slices)
     return sum(part.rows for part in slices)
+
+
+def parse_rows(format: Format, source: bytes | BinaryIO) -> Iterator[Row]:
+    """The rows of a document in any format, read as they are needed. Raises YtError with the place."""
+    if not format.is_arrow:
+        return format.read_rows(source)
+    stream = io.BytesIO(source) if isinstance(source, bytes) else source
+    return read_arrow(stream) if format.name == "arrow" else read_parquet(stream)
 
 
 @contextmanager

@@ -63,9 +63,11 @@ def loads(data: bytes | str, *, yson_type: YsonType = "node", raw: bool = False)
 class YsonParser:
     """A cursor over bytes, for documents and for values that stand inside of other texts."""
 
-    def __init__(self, data: bytes | str, position: int = 0, *, raw: bool = False) -> None:
+    def __init__(self, data: bytes | str, position: int = 0, *, offset: int = 0, raw: bool = False) -> None:
+        """`offset` is how many bytes of the document come before `data`."""
         self.data = data.encode() if isinstance(data, str) else data
         self.position = position
+        self._offset = offset
         self._raw = raw
         self._depth = 0
 
@@ -93,7 +95,7 @@ class YsonParser:
     def fail(self, expected: str) -> NoReturn:
         excerpt = self.data[self.position : self.position + 12].decode("utf-8", "backslashreplace")
         place = f"{excerpt!r}" if excerpt else "the end"
-        raise YsonError(f"not YSON at byte {self.position}: {place}; {expected}")
+        raise YsonError(f"not YSON at byte {self._offset + self.position}: {place}; {expected}")
 
     def iter_fragment(self) -> Iterator[Any]:
         while self.peek():

@@ -11,7 +11,7 @@ from trellis.engine.arrow.types import value_type
 from trellis.engine.columnar.typed.fields import Field
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.plan import Plan
-from trellis.evolution.contract import Contract, ContractViolation
+from trellis.evolution.contract import Contract, ContractViolation, missing_value_violation
 from trellis.evolution.observe import Position
 from trellis.schema.model import Column
 
@@ -49,36 +49,43 @@ class BatchViolations:
             f"convert them, declare {room} for a new table, or load with the contract data_type: "
             "discard_value"
         )
-        self._add(field.name, rows[0], len(rows), reason, remedy, contract)
-
-    def add_null(self, field: Field, rows: list[int]) -> None:
-        """Values at these rows are missing, and the column takes no NULL."""
-        reason = f"{field.key} is null, but column {field.name} of table {self.root.name} may not be null"
-        self._add(field.name, rows[0], len(rows), reason, "give it a value, or declare the column nullable")
-
-    def add_missing(self, column: str, count: int) -> None:
-        """No row has a value for a column that takes no NULL."""
-        reason = f"there is no value for column {column} of table {self.root.name}, which may not be null"
-        self._add(column, 0, count, reason, "give every record one, or declare the column nullable")
-
-    def _add(
-        self, column: str, row: int, count: int, reason: str, remedy: str, contract: Contract | None = None
-    ) -> None:
         *split, first = self.start
         self.violations.append(
             ContractViolation(
                 self.schema_name,
                 self.root.name,
-                column,
+                field.name,
                 "data_type",
-                contract.data_type if contract else "evolve",
-                contract=contract or Contract(),
+                contract.data_type,
+                contract=contract,
                 table_schema=self.root.table,
                 reason=reason,
                 remedy=remedy,
+                position=(*split, first + rows[0]),
+                count=len(rows),
+                is_least=len(rows) == MOST_COUNTED,
+            )
+        )
+
+    def add_null(self, field: Field, rows: list[int]) -> None:
+        """Values at these rows are missing, and the column takes no NULL."""
+        self._add_null(field.name, field.key, rows[0], len(rows))
+
+    def add_missing(self, column: str, count: int) -> None:
+        """No row has a value for a column that takes no NULL."""
+        self._add_null(column, "", 0, count)
+
+    def _add_null(self, column: str, path: str, row: int, count: int) -> None:
+        *split, first = self.start
+        self.violations.append(
+            missing_value_violation(
+                self.schema_name,
+                self.root.name,
+                column,
+                path,
+                table_schema=self.root.table,
                 position=(*split, first + row),
                 count=count,
-                is_least=count == MOST_COUNTED,
             )
         )
 

@@ -13,7 +13,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
@@ -33,6 +32,7 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     weekyear_start,
     year_length,
 )
+from trellis.dialects.pinot.date_time.units import FormatError
 
 DEFAULT_YEAR: Final = 2000
 BEFORE_CHRIST: Final = 0
@@ -52,7 +52,7 @@ def local_time_of_fields(values: Iterable[tuple[FieldRule, int]]) -> int:
 
     Without a year, but with a month, week or day, the year is 2000. Raises FormatError.
     """
-    ordered = sorted(values, key=_rank)
+    ordered = sorted(values, key=lambda entry: entry[0].rank)
     if ordered and _MONTH <= ordered[0][0].rank <= _WEEKDAY:
         ordered.insert(0, (RULES["y"], DEFAULT_YEAR))
     local = 0
@@ -61,10 +61,6 @@ def local_time_of_fields(values: Iterable[tuple[FieldRule, int]]) -> int:
     for rule, value in ordered:
         local = rule.set_value(local, value)
     return ordered[-1][0].floor(local) if ordered else local
-
-
-def _rank(entry: tuple[FieldRule, int]) -> int:
-    return entry[0].rank
 
 
 def _check(name: str, value: int, low: int, high: int) -> None:
@@ -81,13 +77,13 @@ def _to_year(local: int, year: int) -> int:
     return _on_date(local, year, month, day)
 
 
+def _year_start(local: int) -> int:
+    return days_of(date_of(local // DAY)[0], 1, 1) * DAY
+
+
 def _put_year(local: int, year: int) -> int:
     _check("year", year, YEAR_MIN, YEAR_MAX)
     return _to_year(local, year)
-
-
-def _floor_year(local: int) -> int:
-    return days_of(date_of(local // DAY)[0], 1, 1) * DAY
 
 
 def _put_year_of_era(local: int, year: int) -> int:
@@ -124,30 +120,16 @@ def _put_weekyear(local: int, weekyear: int) -> int:
     return (weekyear_start(weekyear) + (week - 1) * 7 + weekday_of(days) - 1) * DAY + local % DAY
 
 
-def _floor_weekyear(local: int) -> int:
-    return weekyear_start(weekyear_of(local // DAY)) * DAY
-
-
 def _put_month(local: int, month: int) -> int:
     _check("month", month, 1, 12)
     year, _, day = date_of(local // DAY)
     return _on_date(local, year, month, day)
 
 
-def _floor_month(local: int) -> int:
-    year, month, _ = date_of(local // DAY)
-    return days_of(year, month, 1) * DAY
-
-
 def _put_week(local: int, week: int) -> int:
     days = local // DAY
     _check("week", week, 1, weeks_in(weekyear_of(days)))
     return local + (week - week_of(days)) * WEEK
-
-
-def _floor_week(local: int) -> int:
-    days = local // DAY
-    return (days - weekday_of(days) + 1) * DAY
 
 
 def _put_day_of_year(local: int, day: int) -> int:
@@ -198,11 +180,11 @@ RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
     {
         "G": FieldRule(0, _put_era, _floor_era),
         "C": FieldRule(1, _put_century, _floor_century),
-        "y": FieldRule(2, _put_year, _floor_year),
-        "Y": FieldRule(2, _put_year_of_era, _floor_year),
-        "x": FieldRule(2, _put_weekyear, _floor_weekyear),
-        "M": FieldRule(_MONTH, _put_month, _floor_month),
-        "w": FieldRule(4, _put_week, _floor_week),
+        "y": FieldRule(2, _put_year, _year_start),
+        "Y": FieldRule(2, _put_year_of_era, _year_start),
+        "x": FieldRule(2, _put_weekyear, lambda local: weekyear_start(weekyear_of(local // DAY)) * DAY),
+        "M": FieldRule(_MONTH, _put_month, lambda local: days_of(*date_of(local // DAY)[:2], 1) * DAY),
+        "w": FieldRule(4, _put_week, lambda local: local - (local + 3 * DAY) % WEEK),
         "D": FieldRule(5, _put_day_of_year, partial(_floor_to, DAY)),
         "d": FieldRule(6, _put_day, partial(_floor_to, DAY)),
         "e": FieldRule(_WEEKDAY, _put_weekday, partial(_floor_to, DAY)),

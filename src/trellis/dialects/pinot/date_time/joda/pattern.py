@@ -1,11 +1,13 @@
-"""The patterns of `DateTimeFormat.forPattern`: letters and literal texts."""
+"""The patterns of `DateTimeFormat.forPattern`: letters, literal texts, and the names of letters."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.units import FormatError
 
 LETTERS: Final = "GCYxweEyDMdaKhHkmsSzZ"
 _NUMBERS: Final = frozenset("CYxweyDdKhHkmsS")
@@ -105,3 +107,43 @@ def _literal(pattern: str, at: int) -> tuple[str, int]:
             text.append(character)
         at += 1
     return "".join(text), at
+
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+ERAS: Final = ("BC", "AD")
+HALVES: Final = ("AM", "PM")
+
+ZONES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("UT", "UTC", "GMT"), "UTC"),
+        **dict.fromkeys(("EST", "EDT"), "America/New_York"),
+        **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
+        **dict.fromkeys(("MST", "MDT"), "America/Denver"),
+        **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
+    }
+)
+"""The zones that the letter z reads. Summer and winter name the same zone."""
+
+
+def _numbered(names: Sequence[str], first: int) -> dict[str, int]:
+    return {
+        spelled: number
+        for number, name in enumerate(names, first)
+        for form in (name, name[:3])
+        for spelled in (form, form.lower(), form.upper())
+    }
+
+
+VALUES: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
+    {
+        "M": _numbered(MONTHS, 1),
+        "E": _numbered(WEEKDAYS, 1),
+        "a": _numbered(HALVES, 0),
+        "G": _numbered((*ERAS, "BCE", "CE"), 0) | {"BCE": 0, "bce": 0, "CE": 1, "ce": 1},
+    }
+)
+"""What a text of a letter means: as it is written, all small, or all capitals."""

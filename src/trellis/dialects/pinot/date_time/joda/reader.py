@@ -12,11 +12,11 @@ from datetime import datetime
 from functools import lru_cache, partial
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
 from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, local_time_of_fields
-from trellis.dialects.pinot.date_time.joda.names import VALUES, ZONES
 from trellis.dialects.pinot.date_time.joda.pattern import (
+    VALUES,
+    ZONES,
     Field,
     Part,
     max_digits,
@@ -24,6 +24,7 @@ from trellis.dialects.pinot.date_time.joda.pattern import (
     parse_pattern,
 )
 from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
+from trellis.dialects.pinot.date_time.units import FormatError
 
 OFFSET: Final = (
     r"[Zz]|[+-](?:[01][0-9]|2[0-3])(?:"
@@ -60,7 +61,7 @@ class Reader:
         self._zone: tuple[int, Callable[[str], Clock]] | None = None
         for group, field in enumerate(groups, 1):
             if field.letter == "z":
-                self._zone = group, _clock_of_name
+                self._zone = group, lambda name: clock_of(ZONES[name])
             elif field.letter == "Z" and field.width > 2:
                 self._zone = group, _clock_of_id
             elif field.letter == "Z":
@@ -206,10 +207,6 @@ def _rule(field: Field) -> FieldRule:
 
 def _clock_of_id(text: str) -> Clock:
     return clock_of("Asia/Taipei" if text in _MISSING_IDS else resolve(text).id)
-
-
-def _clock_of_name(text: str) -> Clock:
-    return clock_of(ZONES[text])
 
 
 def _convert(field: Field, number_next: bool, year: int) -> Convert:

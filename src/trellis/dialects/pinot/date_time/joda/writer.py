@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
@@ -19,9 +18,9 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     weekday_of,
     weekyear_of,
 )
-from trellis.dialects.pinot.date_time.joda.names import ERAS, HALVES, MONTHS, WEEKDAYS
-from trellis.dialects.pinot.date_time.joda.pattern import Field, Part, parse_pattern
+from trellis.dialects.pinot.date_time.joda.pattern import ERAS, HALVES, MONTHS, WEEKDAYS, Part, parse_pattern
 from trellis.dialects.pinot.date_time.time_zones import clock_of
+from trellis.dialects.pinot.date_time.units import FormatError
 
 
 class DisplayedTime:
@@ -39,7 +38,7 @@ class DisplayedTime:
 
 Write = Callable[[DisplayedTime], str]
 
-_NUMBERS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = MappingProxyType(
+NUMBERS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = MappingProxyType(
     {
         "C": lambda displayed: abs(displayed.year) // 100,
         "y": lambda displayed: displayed.year,
@@ -84,27 +83,21 @@ def offset_text(offset: int, colon: str) -> str:
 
 def _writer(part: Part) -> Write:
     if isinstance(part, str):
-        return partial(_literal, part)
-    if part.letter == "S":
-        return partial(_fraction, part.width)
-    if part.letter in "xyY" and part.width == 2:
-        return partial(_short_year, _NUMBERS["x" if part.letter == "x" else "y"])
+        return lambda _: part
+    letter, width = part.letter, part.width
+    if letter == "S":
+        return partial(_fraction, width)
+    if letter in "xyY" and width == 2:
+        year_of = NUMBERS["x" if letter == "x" else "y"]
+        return lambda displayed: f"{abs(year_of(displayed)) % 100:02}"
     if part.numeric:
-        return partial(_number, _NUMBERS[part.letter], part.width)
-    return _text(part)
-
-
-def _literal(text: str, displayed: DisplayedTime) -> str:
-    return text
+        return partial(_number, NUMBERS[letter], width)
+    return _text(letter, width)
 
 
 def _number(value_of: Callable[[DisplayedTime], int], width: int, displayed: DisplayedTime) -> str:
     value = value_of(displayed)
     return str(value).zfill(width) if value >= 0 else "-" + str(-value).zfill(width)
-
-
-def _short_year(value_of: Callable[[DisplayedTime], int], displayed: DisplayedTime) -> str:
-    return f"{abs(value_of(displayed)) % 100:02}"
 
 
 def _fraction(width: int, displayed: DisplayedTime) -> str:
@@ -113,25 +106,23 @@ def _fraction(width: int, displayed: DisplayedTime) -> str:
     return f"{millis:03}".ljust(min(width, 15), "0")[:width] if millis else "0" * width
 
 
-def _text(field: Field) -> Write:
-    long = field.width >= 4
-    match field.letter:
+def _text(letter: str, width: int) -> Write:
+    length = None if width >= 4 else 3
+    match letter:
         case "G":
             return lambda displayed: ERAS[displayed.year > 0]
         case "a":
             return lambda displayed: HALVES[displayed.time >= 12 * HOUR]
         case "M":
-            return lambda displayed: MONTHS[displayed.month - 1][: None if long else 3]
+            return lambda displayed: MONTHS[displayed.month - 1][:length]
         case "E":
-            return lambda displayed: WEEKDAYS[weekday_of(displayed.days) - 1][: None if long else 3]
+            return lambda displayed: WEEKDAYS[weekday_of(displayed.days) - 1][:length]
         case "z":
-            return _refuse_long_name if long else _zone_name
-        case _:
-            return _zone_id if field.width > 2 else partial(_offset, ":" if field.width == 2 else "")
-
-
-def _zone_id(displayed: DisplayedTime) -> str:
-    return displayed.clock.zone
+            return _zone_name if length else _refuse_long_name
+    if width > 2:
+        return lambda displayed: displayed.clock.zone
+    colon = ":" if width == 2 else ""
+    return lambda displayed: offset_text(displayed.offset, colon)
 
 
 def _zone_name(displayed: DisplayedTime) -> str:
@@ -140,7 +131,3 @@ def _zone_name(displayed: DisplayedTime) -> str:
 
 def _refuse_long_name(displayed: DisplayedTime) -> str:
     raise FormatError("The pattern letters zzzz write a name that differs from one Java to the next, use ZZZ")
-
-
-def _offset(colon: str, displayed: DisplayedTime) -> str:
-    return offset_text(displayed.offset, colon)

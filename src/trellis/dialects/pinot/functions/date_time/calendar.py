@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from trellis.dialects.pinot.date_time.iso_calendar import (
-    DAY,
-    HOUR,
-    MINUTE,
-    SECOND,
-    WEEK,
-    date_of,
-    days_of,
-    week_of,
-    weekday_of,
-    weekyear_of,
-)
-from trellis.dialects.pinot.date_time.time_zones import UTC, Clock, clock_of, zone_ids
-from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.date_time.iso_calendar import DAY, SECOND, date_of, days_of
+from trellis.dialects.pinot.date_time.joda.fields import RULES
+from trellis.dialects.pinot.date_time.joda.writer import NUMBERS, DisplayedTime
+from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of, zone_ids
+from trellis.dialects.pinot.functions.registry import FunctionError
 from trellis.errors import nearest
 
-LENGTHS: Final = {
-    "MILLISECOND": 1,
-    "SECOND": SECOND,
-    "MINUTE": MINUTE,
-    "HOUR": HOUR,
-    "DAY": DAY,
-    "WEEK": WEEK,
-}
-MONTHS: Final = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _OFFSET: Final = re.compile(r"([+-])(\d{2})(?::?(\d{2}))?")
 
 
@@ -58,24 +40,22 @@ def field_of(name: str, millis: int, zone: str) -> int:
     >>> field_of("HOUR", 1700000000123, "Asia/Kolkata"), field_of("WEEK", 1700000000123, "UTC")
     (3, 46)
     """
-    local = millis + clock_of(zone).offset(millis)
-    days, rest = divmod(local, DAY)
-    return FIELDS[name](days, rest)
+    return FIELDS[name](DisplayedTime(millis, zone))
 
 
-FIELDS: Final[dict[str, Callable[[int, int], int]]] = {
-    "YEAR": lambda days, _: date_of(days)[0],
-    "QUARTER": lambda days, _: (date_of(days)[1] + 2) // 3,
-    "MONTH": lambda days, _: date_of(days)[1],
-    "WEEK": lambda days, _: week_of(days),
-    "YEAROFWEEK": lambda days, _: weekyear_of(days),
-    "DAY": lambda days, _: date_of(days)[2],
-    "DOY": lambda days, _: days - days_of(date_of(days)[0], 1, 0),
-    "DOW": lambda days, _: weekday_of(days),
-    "HOUR": lambda _, rest: rest // HOUR,
-    "MINUTE": lambda _, rest: rest // MINUTE % 60,
-    "SECOND": lambda _, rest: rest // SECOND % 60,
-    "MILLISECOND": lambda _, rest: rest % SECOND,
+FIELDS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = {
+    "YEAR": NUMBERS["y"],
+    "QUARTER": lambda displayed: (displayed.month + 2) // 3,
+    "MONTH": NUMBERS["M"],
+    "WEEK": NUMBERS["w"],
+    "YEAROFWEEK": NUMBERS["x"],
+    "DAY": NUMBERS["d"],
+    "DOY": NUMBERS["D"],
+    "DOW": NUMBERS["e"],
+    "HOUR": NUMBERS["H"],
+    "MINUTE": NUMBERS["m"],
+    "SECOND": NUMBERS["s"],
+    "MILLISECOND": lambda displayed: displayed.time % SECOND,
 }
 
 
@@ -87,24 +67,28 @@ def start_of(unit: str, millis: int, zone: str) -> int:
     """
     clock = clock_of(zone)
     offset = clock.offset(millis)
-    local = millis + offset
-    if unit in ("MILLISECOND", "SECOND", "MINUTE", "HOUR"):
-        return local - local % LENGTHS[unit] - offset
-    return instant_near(clock, _local_start(unit, local), offset)
+    local = STARTS[unit](millis + offset)
+    start = local - offset
+    if unit in _WITHIN_DAY or clock.offset(start) == offset:
+        return start
+    return clock.instant_after_gap(local)
 
 
-def _local_start(unit: str, local: int) -> int:
-    days = local // DAY
-    if unit == "DAY":
-        return days * DAY
-    if unit == "WEEK":
-        return (days - weekday_of(days) + 1) * DAY
-    year, month, _ = date_of(days)
-    months = MONTHS[unit]
-    return days_of(year, month - (month - 1) % months, 1) * DAY
+def _quarter_start(local: int) -> int:
+    year, month, _ = date_of(local // DAY)
+    return days_of(year, month - (month - 1) % 3, 1) * DAY
 
 
-def instant_near(clock: Clock, local: int, offset: int) -> int:
-    """The instant of a local time: where there are two, the one at this offset."""
-    guess = local - offset
-    return guess if clock.offset(guess) == offset else clock.instant_after_gap(local)
+_WITHIN_DAY: Final = ("MILLISECOND", "SECOND", "MINUTE", "HOUR")
+STARTS: Final[Mapping[str, Callable[[int], int]]] = {
+    "MILLISECOND": RULES["S"].floor,
+    "SECOND": RULES["s"].floor,
+    "MINUTE": RULES["m"].floor,
+    "HOUR": RULES["H"].floor,
+    "DAY": RULES["d"].floor,
+    "WEEK": RULES["w"].floor,
+    "MONTH": RULES["M"].floor,
+    "QUARTER": _quarter_start,
+    "YEAR": RULES["y"].floor,
+}
+"""The start of each unit by the clock, in milliseconds of local time."""

@@ -1,13 +1,21 @@
-"""Functions on instants, which are milliseconds since 1970-01-01 UTC: fields, starts of units, spans."""
+"""Functions on instants, which are milliseconds since 1970-01-01 UTC.
+
+Java divides whole numbers toward 0, and so do these.
+"""
 
 from __future__ import annotations
 
 import time
+from functools import lru_cache, partial
 from typing import Final
 
-from trellis.dialects.pinot.date_time.time_zones import UTC
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.date_time.format import DateTimeFormat
+from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of
+from trellis.dialects.pinot.date_time.units import UNITS, FormatError, of_millis, to_millis, wrap
+from trellis.dialects.pinot.functions.date_time.calendar import FIELDS, STARTS, field_of, start_of, zone_of
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_instant,
     as_long,
     as_text,
@@ -15,31 +23,51 @@ from trellis.dialects.pinot.functions.arguments import (
     long_result,
     timestamp_of,
 )
-from trellis.dialects.pinot.functions.date_time.calendar import (
-    FIELDS,
-    LENGTHS,
-    MONTHS,
-    field_of,
-    start_of,
-    zone_of,
-)
-from trellis.dialects.pinot.functions.date_time.epochs import clamp_long, divide_whole
-from trellis.dialects.pinot.functions.registry import Theme
 from trellis.errors import nearest
 
 TIMES: Final = Theme()
+
+
+def divide_whole(value: int, divisor: int) -> int:
+    """Whole division toward 0. Raises FunctionError by 0.
+
+    >>> divide_whole(-7, 2)
+    -3
+    """
+    if not divisor:
+        raise FunctionError("a whole number is divided by 0")
+    return value // divisor if (value < 0) == (divisor < 0) else -(-value // divisor)
+
+
+def _declare(unit: str) -> None:
+    name = unit.upper()
+    TIMES.function(f"toEpoch{unit}", as_long, result=long_result)(partial(of_millis, unit=name))
+    TIMES.function(f"fromEpoch{unit}", as_long, result=long_result)(partial(to_millis, unit=name))
+
+    @TIMES.function(f"toEpoch{unit}Rounded", as_long, as_long, result=long_result)
+    def _rounded(millis: int, size: int) -> int:
+        return divide_whole(of_millis(millis, name), size) * size
+
+    @TIMES.function(f"toEpoch{unit}Bucket", as_long, as_long, result=long_result)
+    def _bucket(millis: int, size: int) -> int:
+        return divide_whole(of_millis(millis, name), size)
+
+    @TIMES.function(f"fromEpoch{unit}Bucket", as_long, as_long, result=long_result)
+    def _from_bucket(count: int, size: int) -> int:
+        return to_millis(wrap(count * size), name)
+
+
+for _unit in ("Seconds", "Minutes", "Hours", "Days"):
+    _declare(_unit)
+
+
+@TIMES.function("round", as_long, as_long, result=long_result)
+def _round(value: int, size: int) -> int:
+    """A whole number, cut to a multiple of a size."""
+    return divide_whole(value, size) * size
+
+
 _EXTRACTED: Final = tuple(field for field in FIELDS if field not in ("YEAROFWEEK", "MILLISECOND"))
-_UNITS: Final = (*LENGTHS, *MONTHS)
-_COUNTS: Final = {
-    "NANOSECONDS": (1, 1_000_000),
-    "MICROSECONDS": (1, 1000),
-    "MILLISECONDS": (1, 1),
-    "SECONDS": (1000, 1),
-    "MINUTES": (60_000, 1),
-    "HOURS": (3_600_000, 1),
-    "DAYS": (86_400_000, 1),
-}
-"""What makes milliseconds of a count: a factor and a divisor."""
 
 
 def now_millis() -> int:
@@ -91,22 +119,65 @@ def _date_trunc(
 
     The time is a count of `counted_in`, the result one of `result_in`, or else of the same unit.
     """
-    known_unit = _known(unit.upper(), _UNITS, "unit")
-    start = start_of(known_unit, _millis_of_count(count, counted_in), zone_of(zone))
-    return _count_of_millis(start, result_in or counted_in)
-
-
-def _millis_of_count(count: int, unit: str) -> int:
-    factor, divisor = _COUNTS[_known(unit.upper(), tuple(_COUNTS), "unit")]
-    return clamp_long(divide_whole(count * factor, divisor))
-
-
-def _count_of_millis(millis: int, unit: str) -> int:
-    factor, divisor = _COUNTS[_known(unit.upper(), tuple(_COUNTS), "unit")]
-    return clamp_long(divide_whole(millis * divisor, factor))
+    known_unit = _known(unit.upper(), tuple(STARTS), "unit")
+    millis = to_millis(count, _known(counted_in.upper(), UNITS, "unit"))
+    start = start_of(known_unit, millis, zone_of(zone))
+    return of_millis(start, _known((result_in or counted_in).upper(), UNITS, "unit"))
 
 
 def _known(word: str, words: tuple[str, ...], noun: str) -> str:
     if word not in words:
         raise FunctionError(f"unknown {noun} {word[:60]!r}{nearest(word, words)}")
     return word
+
+
+@lru_cache(maxsize=256)
+def _format(pattern: str, zone: str) -> DateTimeFormat:
+    return DateTimeFormat("SIMPLE_DATE_FORMAT", pattern=pattern, zone=zone_of(zone))
+
+
+@TIMES.function("toDateTime", as_long, as_text, as_text, optional=1)
+def _to_date_time(millis: int, pattern: str, zone: str = UTC) -> str:
+    """An instant as text, by a pattern and in a zone."""
+    return _format(pattern, zone).from_millis(millis)
+
+
+@TIMES.function("fromDateTime", as_text, as_text, as_text, optional=1, result=long_result)
+def _from_date_time(text: str, pattern: str, zone: str = UTC) -> int:
+    """The instant of a text, by a pattern and in a zone.
+
+    A time that a clock skips moves on by as much as the clock does.
+    """
+    return _read_text(pattern, zone, text)
+
+
+@TIMES.function("fromDateTime", as_text, as_text, as_text, as_long, result=long_result)
+def _from_date_time_or(text: str, pattern: str, zone: str, default: int) -> int:
+    """As with three arguments; `default` if the text does not follow the pattern."""
+    _format(pattern, zone)
+    try:
+        return _read_text(pattern, zone, text)
+    except FormatError:
+        return default
+
+
+def _read_text(pattern: str, zone: str, text: str) -> int:
+    """The instant of a text, also of one that names a time its zone skips. Raises FormatError."""
+    time_format = _format(pattern, zone)
+    try:
+        return int(time_format.to_millis(text))
+    except FormatError:
+        skipped = _after_gap(text, pattern, time_format.zone)
+        if skipped is not None:
+            return skipped
+        raise
+
+
+def _after_gap(text: str, pattern: str, zone: str) -> int | None:
+    """The instant of a text that names a time its zone skips; None for any other."""
+    try:
+        local = _format(pattern, UTC).to_millis(text)
+    except FormatError:
+        return None
+    clock = clock_of(zone)
+    return clock.instant_after_gap(local) if clock.instant(local) is None else None

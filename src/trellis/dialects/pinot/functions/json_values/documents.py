@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import (
+from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.registry import (
     FunctionError,
+    Theme,
     as_double,
     as_long,
     as_mapping,
@@ -15,16 +17,11 @@ from trellis.dialects.pinot.functions.arguments import (
     as_text,
     long_result,
 )
-from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.json_text.reader import may_follow
-from trellis.dialects.pinot.value.json_text.writer import json_of
-from trellis.dialects.pinot.value.numbers.java_format import decimal_text
-from trellis.dialects.pinot.value.numbers.parsing import NotANumber, parse_double, parse_whole
+from trellis.dialects.pinot.value.json_text import first_json_value, json_of, may_follow
+from trellis.dialects.pinot.value.numbers import NotANumber, decimal_text, parse_double, parse_whole
 from trellis.dialects.pinot.value.source_kinds import LONG_MIN
 
 JSON_DOCUMENTS: Final = Theme()
-BLANKS: Final = " \t\n\r"
 
 
 def as_text_or_null(value: Any) -> str | None:
@@ -39,19 +36,12 @@ def read_json(text: str) -> Any:
     {'a': [1, 2.5]}
     """
     try:
-        value, end = _DECODER.raw_decode(text, len(text) - len(text.lstrip(BLANKS)))
+        value, end = first_json_value(text)
     except (ValueError, RecursionError):
         end = -1
     if end < 0 or not may_follow(text, end):
         raise FunctionError(f"JSON is expected, not the text {text[:60]!r}")
     return value
-
-
-def _reject_constant(word: str) -> Any:
-    raise ValueError(word)
-
-
-_DECODER: Final = json.JSONDecoder(parse_constant=_reject_constant)
 
 
 def _value_at(value: Any, path: str) -> Any:
@@ -71,10 +61,7 @@ def _value_at_or_null(value: Any, path: str) -> Any:
         return None
 
 
-@JSON_DOCUMENTS.function("jsonFormat", as_object)
-def _json_format(value: Any) -> str:
-    """A value as compact JSON text; a text becomes a JSON string."""
-    return json_of(value, sort=False)
+JSON_DOCUMENTS.function("jsonFormat", as_object)(partial(json_of, sort=False))
 
 
 @JSON_DOCUMENTS.function("toJsonMapStr", as_object, nullable=True)
@@ -85,16 +72,10 @@ def _to_json_map(value: Any) -> str:
     return json_of(as_mapping(read_json(value) if isinstance(value, str) else value), sort=False)
 
 
-@JSON_DOCUMENTS.function("jsonPath", as_object, as_text)
-def _json_path(value: Any, path: str) -> Any:
-    """What is at a path; null where there is nothing."""
-    return _value_at(value, path)
-
-
-@JSON_DOCUMENTS.function("jsonPathExists", as_object, as_text)
-def _json_path_exists(value: Any, path: str) -> bool:
-    """Whether there is a value at a path that is not null."""
-    return _value_at_or_null(value, path) is not None
+JSON_DOCUMENTS.function("jsonPath", as_object, as_text)(_value_at)
+JSON_DOCUMENTS.function("jsonPathExists", as_object, as_text)(
+    lambda value, path: _value_at_or_null(value, path) is not None
+)
 
 
 def _as_json_text(value: Any) -> str:
@@ -116,18 +97,9 @@ def _json_path_string_or(value: Any, path: str, default: str | None) -> str | No
 
 
 @JSON_DOCUMENTS.function("jsonPathLong", as_object, as_text, result=long_result)
-def _json_path_long(value: Any, path: str) -> int:
-    """The whole number at a path; Long.MIN_VALUE where there is none."""
-    return _long_at(value, path, LONG_MIN)
-
-
 @JSON_DOCUMENTS.function("jsonPathLong", as_object, as_text, as_long, result=long_result, nullable=True)
-def _json_path_long_or(value: Any, path: str, default: int) -> int:
+def _json_path_long(value: Any, path: str, default: int = LONG_MIN) -> int:
     """The whole number at a path; `default` where there is none."""
-    return _long_at(value, path, default)
-
-
-def _long_at(value: Any, path: str, default: int) -> int:
     value = _value_at_or_null(value, path)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return as_long(value)
@@ -138,18 +110,9 @@ def _long_at(value: Any, path: str, default: int) -> int:
 
 
 @JSON_DOCUMENTS.function("jsonPathDouble", as_object, as_text)
-def _json_path_double(value: Any, path: str) -> float:
-    """The number at a path; NaN where there is none."""
-    return _double_at(value, path, float("nan"))
-
-
 @JSON_DOCUMENTS.function("jsonPathDouble", as_object, as_text, as_double, nullable=True)
-def _json_path_double_or(value: Any, path: str, default: float) -> float:
+def _json_path_double(value: Any, path: str, default: float = float("nan")) -> float:
     """The number at a path; `default` where there is none."""
-    return _double_at(value, path, default)
-
-
-def _double_at(value: Any, path: str, default: float) -> float:
     value = _value_at_or_null(value, path)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return as_double(value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError
+from trellis.dialects.pinot.functions.registry import FunctionError
 
 Step = Callable[[Any], Iterator[Any]]
 _STEP: Final = re.compile(

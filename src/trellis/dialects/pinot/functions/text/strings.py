@@ -1,13 +1,22 @@
-"""Functions on text. Lengths and places count UTF-16 units, as Java does."""
+"""Functions on text and on lists. Lengths and places count UTF-16 units, as Java does.
+
+Functions that return a primitive array are missing: it cannot be stored.
+"""
 
 from __future__ import annotations
 
 from array import array
 from typing import Final
 
-from trellis.dialects.pinot.functions.arguments import FunctionError, as_int, as_text
-from trellis.dialects.pinot.functions.registry import Theme
-from trellis.dialects.pinot.value.numbers.parsing import BLANKS
+from trellis.dialects.pinot.functions.registry import (
+    FunctionError,
+    Theme,
+    as_int,
+    as_list,
+    as_object,
+    as_text,
+)
+from trellis.dialects.pinot.value.numbers import BLANKS
 
 TEXTS: Final = Theme()
 LONGEST: Final = 2**24
@@ -98,37 +107,16 @@ def _replace(text: str, part: str, replacement: str) -> str:
     return text.replace(part, replacement) if part else text
 
 
-@TEXTS.function("concat", as_text, as_text, as_text, optional=1)
-def _concat(left: str, right: str, separator: str = "") -> str:
-    """Two texts, with a third between them."""
-    return f"{left}{separator}{right}"
+TEXTS.function("concat", as_text, as_text, as_text, optional=1)(
+    lambda left, right, separator="": f"{left}{separator}{right}"
+)
 
 
 @TEXTS.function("split stringToArray", as_text, as_text, as_int, optional=1)
-def _split(text: str, separator: str, limit: int = -1) -> list[str]:
-    """The parts between separators, at most `limit`. Separators in a row count as one; first ones do not."""
-    return parts_of(text, separator, limit)
+def parts_of(text: str, separator: str, limit: int = -1) -> list[str]:
+    """The parts between separators, at most `limit`. Separators in a row count as one; first ones do not.
 
-
-@TEXTS.function("splitPart", as_text, as_text, as_int)
-def _split_part(text: str, separator: str, index: int) -> str:
-    """A part between separators, counted from 0, or from the end below 0; the text null if it is missing."""
-    return _part_at(parts_of(text, separator, -1), index)
-
-
-@TEXTS.function("splitPart", as_text, as_text, as_int, as_int)
-def _split_part_limited(text: str, separator: str, limit: int, index: int) -> str:
-    """One of at most `limit` parts between separators."""
-    return _part_at(parts_of(text, separator, limit), index)
-
-
-def _part_at(parts: list[str], index: int) -> str:
-    return parts[index] if -len(parts) <= index < len(parts) else "null"
-
-
-def parts_of(text: str, separator: str, limit: int) -> list[str]:
-    """
-    >>> parts_of(",a,,b,", ",", -1), parts_of("a,b,c", ",", 2), parts_of("", ",", -1)
+    >>> parts_of(",a,,b,", ","), parts_of("a,b,c", ",", 2), parts_of("", ",")
     (['a', 'b', ''], ['a', 'b,c'], [])
     """
     parts: list[str] = []
@@ -144,3 +132,24 @@ def parts_of(text: str, separator: str, limit: int) -> list[str]:
             parts.append(text[start:end])
         start = end + len(separator)
     return [*parts, text[start:]]
+
+
+@TEXTS.function("splitPart", as_text, as_text, as_int, as_int)
+def _split_part(text: str, separator: str, limit: int, index: int) -> str:
+    """One of at most `limit` parts, counted from 0, or from the end below 0; `null` if it is missing."""
+    parts = parts_of(text, separator, limit)
+    return parts[index] if -len(parts) <= index < len(parts) else "null"
+
+
+TEXTS.function("splitPart", as_text, as_text, as_int)(
+    lambda text, separator, index: _split_part(text, separator, -1, index)
+)
+
+
+TEXTS.function("arrayLength cardinality", as_list(as_object))(len)
+
+
+@TEXTS.function("arrayToString", as_list(as_text), as_text, as_text, optional=1)
+def _to_string(values: list[str], separator: str, _null: str = "") -> str:
+    """The values as one text."""
+    return separator.join(values)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
 from trellis.dialects.pinot.infer.columns.field_roles import role_of_column
-from trellis.dialects.pinot.infer.columns.naming import ColumnNames, quoted
 from trellis.dialects.pinot.infer.columns.nesting import Leaf
 from trellis.dialects.pinot.infer.columns.time_formats import Instant, instant_by_choice, instant_of
 from trellis.dialects.pinot.infer.columns.value_types import (
@@ -19,7 +18,14 @@ from trellis.dialects.pinot.infer.columns.value_types import (
     value_type_of,
 )
 from trellis.dialects.pinot.infer.evidence.name_words import names_amount
-from trellis.dialects.pinot.infer.proposal import Choices, Lint, ProposedColumn, map_column
+from trellis.dialects.pinot.infer.proposal import (
+    Choices,
+    ColumnNames,
+    Lint,
+    ProposedColumn,
+    map_column,
+    quoted,
+)
 from trellis.errors import UsageError
 
 

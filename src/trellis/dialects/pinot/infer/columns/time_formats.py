@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
 from trellis.dialects.pinot.date_time.format import parse_format
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.columns.value_types import ValueType
 from trellis.dialects.pinot.infer.evidence.name_words import names_time, words_of

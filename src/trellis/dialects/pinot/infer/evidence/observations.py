@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from trellis.dialects.pinot.date_time.iso_calendar import DAY
+from trellis.dialects.pinot.date_time.iso_calendar import DAY, month_length
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.infer.evidence.texts import Bounds, TextStatistics, bounds_of, union_of_bounds
 from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, TimeShape
@@ -20,7 +20,6 @@ MAX_DISTINCT: Final = 1_000
 """How many different whole numbers of a path are kept."""
 MAX_EXACT: Final = 2**53
 """A double holds every whole number up to this one."""
-_DAYS: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class ScalarStatistics:
@@ -153,10 +152,5 @@ def is_date(number: int) -> bool:
     >>> is_date(20231114), is_date(20231314), is_date(5)
     (True, False, False)
     """
-    if not 19710101 <= number <= 20701231:
-        return False
-    month, day = number // 100 % 100, number % 100
-    if not (1 <= month <= 12 and 1 <= day <= _DAYS[month]):
-        return False
-    year = number // 10000
-    return (month, day) != (2, 29) or (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+    year, month, day = number // 10_000, number // 100 % 100, number % 100
+    return 1971 <= year <= 2070 and 1 <= month <= 12 and 1 <= day <= month_length(year, month)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from json import JSONDecodeError, loads
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.errors import FormatError
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, TimeShape
 
 Bounds = tuple[int, int]

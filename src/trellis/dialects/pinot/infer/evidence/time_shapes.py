@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from trellis.dialects.pinot.date_time.format import parse_format
-from trellis.dialects.pinot.date_time.lexicographic_order import is_sortable
+from trellis.dialects.pinot.date_time.format import is_sortable, parse_format
+from trellis.dialects.pinot.date_time.joda.pattern import Part, parse_pattern
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.document.types import PinotType
 
@@ -32,49 +32,61 @@ class TimeShape:
     sorted: bool = True
 
 
-def _shape(
-    pattern: str, matching: str, granularity: str, named: bool = False, sorted: bool = True
-) -> TimeShape:
-    text = f"SIMPLE_DATE_FORMAT|{pattern}"
-    read = parse_format(text).to_millis
+def parse_shape(choice: str) -> TimeShape:
+    """The shape of a format that a user chose: one of Pinot, or only a pattern. Raises FormatError.
+
+    >>> parse_shape("dd.MM.yyyy").sorted, parse_shape("EPOCH|SECONDS").data_type.value
+    (False, 'LONG')
+    """
+    pinot = choice.startswith(("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")) or _COLONS.match(choice)
+    text = choice if pinot else f"SIMPLE_DATE_FORMAT|{choice}"
+    form = parse_format(text)
+    steps = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
+    finest = next((unit for letter, unit in steps if letter in (form.pattern or "S")), "DAYS")
     return TimeShape(
-        pattern, re.compile(matching).fullmatch, read, PinotType.STRING, text, granularity, named, sorted
+        form.pattern or text,
+        lambda _: True,
+        form.to_millis,
+        _OF_KIND.get(form.kind, PinotType.STRING),
+        text,
+        f"1:{form.unit if form.kind == 'EPOCH' else finest}",
+        sorted=form.pattern is None or is_sortable(form.pattern),
     )
+
+
+_COLONS: Final = re.compile(r"[0-9]+:[A-Z]+:")
+_OF_KIND: Final = {"EPOCH": PinotType.LONG, "TIMESTAMP": PinotType.TIMESTAMP}
+
+
+def _shape(pattern: str, named: bool = False) -> TimeShape:
+    """The shape of texts that have as many digits and letters as their pattern."""
+    matches = re.compile("".join(map(_matching, parse_pattern(pattern)))).fullmatch
+    return replace(parse_shape(pattern), matches=matches, named=named)
+
+
+def _matching(part: Part) -> str:
+    if isinstance(part, str):
+        return re.escape(part)
+    if part.numeric:
+        return f"[0-9]{{{part.width}}}"
+    return "[+-][0-9]{4}" if part.letter == "Z" else "[A-Z][a-z]{2}"
 
 
 def _stamp(name: str, matching: str, granularity: str) -> TimeShape:
     read = partial(timestamp_millis, strict=True)
-    return TimeShape(
-        name, re.compile(matching).fullmatch, read, PinotType.TIMESTAMP, "TIMESTAMP", granularity
-    )
+    matches = re.compile(matching).fullmatch
+    return TimeShape(name, matches, read, PinotType.TIMESTAMP, "TIMESTAMP", granularity)
 
 
 def _epoch(unit: str, digits: int) -> TimeShape:
-    text = f"EPOCH|{unit}"
-    matching = re.compile(rf"[1-9][0-9]{{{digits - 2},{digits - 1}}}").fullmatch
-    return TimeShape(
-        _UNITS[unit], matching, parse_format(text).to_millis, PinotType.LONG, text, f"1:{unit}", named=True
-    )
+    matches = re.compile(rf"[1-9][0-9]{{{digits - 2},{digits - 1}}}").fullmatch
+    shape = parse_shape(f"EPOCH|{unit}")
+    return replace(shape, name=f"{unit.lower()} since 1970", matches=matches, named=True)
 
-
-_UNITS: Final = {
-    "SECONDS": "seconds since 1970",
-    "MILLISECONDS": "milliseconds since 1970",
-    "MICROSECONDS": "microseconds since 1970",
-    "NANOSECONDS": "nanoseconds since 1970",
-    "DAYS": "days since 1970",
-}
 
 _DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
-_ISO: Final = TimeShape(
-    "ISO 8601",
-    re.compile(rf"{_DAY}T[0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]{{1,9}})?)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?").fullmatch,
-    parse_format("SIMPLE_DATE_FORMAT").to_millis,
-    PinotType.STRING,
-    "SIMPLE_DATE_FORMAT",
-    "1:MILLISECONDS",
-)  # fmt: skip
+_ISO_TIME: Final = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
 
 TIME_SHAPES: Final = (
     _stamp("yyyy-MM-dd HH:mm:ss", rf"{_DAY} {_CLOCK}", "1:SECONDS"),
@@ -86,70 +98,28 @@ TIME_SHAPES: Final = (
         r"(?:Z|[+-][0-9]{2}:[0-9]{2})?",
         "1:MILLISECONDS",
     ),
-    _ISO,
-    _shape("yyyy-MM-dd HH:mm:ss.SSSSSS", rf"{_DAY} {_CLOCK}\.[0-9]{{6}}", "1:MILLISECONDS"),
-    _shape("yyyy-MM-dd", _DAY, "1:DAYS"),
-    _shape("yyyy/MM/dd", r"[0-9]{4}/[0-9]{2}/[0-9]{2}", "1:DAYS"),
-    _shape("yyyy/MM/dd HH:mm:ss", rf"[0-9]{{4}}/[0-9]{{2}}/[0-9]{{2}} {_CLOCK}", "1:SECONDS"),
-    _shape("yyyy-MM-dd HH:mm", rf"{_DAY} [0-9]{{2}}:[0-9]{{2}}", "1:MINUTES"),
-    _shape("yyyyMMdd'T'HHmmss'Z'", r"[0-9]{8}T[0-9]{6}Z", "1:SECONDS"),
-    _shape("yyyyMMddHHmmss", r"[12][0-9]{13}", "1:SECONDS", named=True),
-    _shape("yyyyMMddHH", r"[12][0-9]{9}", "1:HOURS", named=True),
-    _shape("yyyyMMdd", r"[12][0-9]{7}", "1:DAYS", named=True),
-    _shape("yyyy-MM", r"[12][0-9]{3}-[0-9]{2}", "1:DAYS", named=True),
+    replace(
+        parse_shape("SIMPLE_DATE_FORMAT"),
+        name="ISO 8601",
+        matches=re.compile(f"{_DAY}T{_ISO_TIME}").fullmatch,
+    ),
+    *map(
+        _shape,
+        (
+            *("yyyy-MM-dd HH:mm:ss.SSSSSS", "yyyy-MM-dd", "yyyy/MM/dd", "yyyy/MM/dd HH:mm:ss"),
+            *("yyyy-MM-dd HH:mm", "yyyyMMdd'T'HHmmss'Z'"),
+        ),
+    ),
+    *(_shape(pattern, named=True) for pattern in ("yyyyMMddHHmmss", "yyyyMMddHH", "yyyyMMdd", "yyyy-MM")),
     _epoch("SECONDS", 10),
     _epoch("MILLISECONDS", 13),
     _epoch("MICROSECONDS", 16),
     _epoch("NANOSECONDS", 19),
     *(
-        _shape(f"{pattern}{clock}", matching + clocks, granularity, sorted=False)
-        for pattern, matching in (
-            ("MM/dd/yyyy", r"[0-9]{2}/[0-9]{2}/[0-9]{4}"),
-            ("dd/MM/yyyy", r"[0-9]{2}/[0-9]{2}/[0-9]{4}"),
-            ("dd.MM.yyyy", r"[0-9]{2}\.[0-9]{2}\.[0-9]{4}"),
-            ("MM-dd-yyyy", r"[0-9]{2}-[0-9]{2}-[0-9]{4}"),
-            ("dd-MM-yyyy", r"[0-9]{2}-[0-9]{2}-[0-9]{4}"),
-        )
-        for clock, clocks, granularity in (
-            ("", "", "1:DAYS"),
-            (" HH:mm", " [0-9]{2}:[0-9]{2}", "1:MINUTES"),
-            (" HH:mm:ss", f" {_CLOCK}", "1:SECONDS"),
-        )
+        _shape(day + clock)
+        for day in ("MM/dd/yyyy", "dd/MM/yyyy", "dd.MM.yyyy", "MM-dd-yyyy", "dd-MM-yyyy")
+        for clock in ("", " HH:mm", " HH:mm:ss")
     ),
-    _shape(
-        "EEE MMM dd HH:mm:ss Z yyyy",
-        rf"[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} [0-9]{{2}} {_CLOCK} [+-][0-9]{{4}} [0-9]{{4}}",
-        "1:SECONDS",
-        sorted=False,
-    ),
+    _shape("EEE MMM dd HH:mm:ss Z yyyy"),
 )
 """All formats that are detected, the most specific first."""
-
-
-def parse_shape(choice: str) -> TimeShape:
-    """The shape of a format that a user chose: one of Pinot, or only a pattern. Raises FormatError.
-
-    >>> parse_shape("dd.MM.yyyy").sorted, parse_shape("EPOCH|SECONDS").data_type.value
-    (False, 'LONG')
-    """
-    pinot = (
-        choice.startswith(("EPOCH", "TIMESTAMP", "SIMPLE_DATE_FORMAT")) or _COLONS.match(choice) is not None
-    )
-    text = choice if pinot else f"SIMPLE_DATE_FORMAT|{choice}"
-    form = parse_format(text)
-    data_type = _OF_KIND.get(form.kind, PinotType.STRING)
-    steps = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
-    finest = next((unit for letter, unit in steps if letter in (form.pattern or "S")), "DAYS")
-    in_time = form.pattern is None or is_sortable(form.pattern)
-    granularity = f"1:{form.unit if form.kind == 'EPOCH' else finest}"
-    return TimeShape(
-        form.pattern or text, _matches_anything, form.to_millis, data_type, text, granularity, sorted=in_time
-    )
-
-
-def _matches_anything(text: str) -> bool:
-    return True
-
-
-_COLONS: Final = re.compile(r"[0-9]+:[A-Z]+:")
-_OF_KIND: Final = {"EPOCH": PinotType.LONG, "TIMESTAMP": PinotType.TIMESTAMP}

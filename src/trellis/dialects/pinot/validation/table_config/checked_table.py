@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.columns import columns
+from trellis.dialects.pinot.document.defaults import literal_text
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.literals import literal_text
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
+from trellis.dialects.pinot.table.json_object import values_at
 
-EVERY: Final = "*"
 UPSERT: Final = "/upsertConfig"
 DEDUP: Final = "/dedupConfig"
 FIELDS: Final = "/fieldConfigList/*"
@@ -59,10 +59,7 @@ class CheckedTable:
 
     def values(self, pattern: str) -> Iterator[tuple[str, Any]]:
         """The values at a pattern, each with its pointer; absent ones and nulls are left out."""
-        places: list[tuple[str, Any]] = [("", self.document)]
-        for step in pattern.split("/")[1:]:
-            places = [inner for place, value in places for inner in _children(place, value, step)]
-        yield from places
+        return values_at(self.document, pattern)
 
     def objects(self, pattern: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         return ((place, value) for place, value in self.values(pattern) if isinstance(value, Mapping))
@@ -100,13 +97,23 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def is_integer(value: Any) -> bool:
+    """Whether Pinot reads a value as a whole number: a number, whose fraction is cut, or digits.
+
+    >>> is_integer(4), is_integer("-4"), is_integer("4.5"), is_integer(True)
+    (True, True, False, False)
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number or (isinstance(value, str) and re.fullmatch(r"[+-]?\d+", value) is not None)
+
+
+def is_flag(value: Any) -> bool:
+    """Whether Pinot reads a value as true or false.
+
+    >>> is_flag("True"), is_flag(1), is_flag("yes")
+    (True, True, False)
+    """
+    return isinstance(value, int) or value in ("true", "false", "True", "False", "TRUE", "FALSE")
+
+
 Rule = Callable[[CheckedTable], Iterator[Fault]]
-
-
-def _children(place: str, value: Any, step: str) -> Iterator[tuple[str, Any]]:
-    entries: Iterable[tuple[str | int, Any]] = ()
-    if isinstance(value, Mapping):
-        entries = value.items() if step == EVERY else ((step, value.get(step)),)
-    elif isinstance(value, list):
-        entries = ((at, element) for at, element in enumerate(value) if step in (EVERY, str(at)))
-    return ((place + pointer(key), inner) for key, inner in entries if inner is not None)

@@ -8,27 +8,28 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.json_object import shown
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.validation.table_config.checked_table import FIELDS, CheckedTable, Rule, words
+from trellis.dialects.pinot.validation.table_config.checked_table import (
+    FIELDS,
+    CheckedTable,
+    Rule,
+    is_flag,
+    is_integer,
+    words,
+)
 from trellis.dialects.pinot.validation.table_config.indexes import IndexedColumn, indexed_columns
 
 Form = tuple[Callable[[Any], bool], str]
 """What the value of a property must be: a check, and its name in a sentence."""
 
 
-def _is_integer(value: Any) -> bool:
-    return str(value).removeprefix("-").isdecimal() and not isinstance(value, bool)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool) or value in ("true", "false", "True", "False", "TRUE", "FALSE")
-
-
 def _is_resolution(value: Any) -> bool:
-    return isinstance(value, int | list) and not isinstance(value, bool)
+    if isinstance(value, list):
+        return all(map(is_integer, value))
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-_INTEGER: Final[Form] = (_is_integer, "a whole number")
-_FLAG: Final[Form] = (_is_flag, "true or false")
+_INTEGER: Final[Form] = (is_integer, "a whole number")
+_FLAG: Final[Form] = (is_flag, "true or false")
 _AUTOMATON: Final[Form] = (("LUCENE", "NATIVE").__contains__, "LUCENE or NATIVE")
 
 
@@ -99,8 +100,15 @@ def vector_type(table: CheckedTable) -> Iterator[Fault]:
 def bloom_probability(table: CheckedTable) -> Iterator[Fault]:
     for pattern in ("/tableIndexConfig/bloomFilterConfigs/*/fpp", f"{FIELDS}/indexes/bloom/fpp"):
         for place, probability in table.values(pattern):
-            if probability != "" and (not isinstance(probability, int | float) or not 0 <= probability < 1):
+            if probability != "" and not _is_probability(probability):
                 yield Fault(place, None, f"fpp is a probability between 0 and 1, not {probability}")
+
+
+def _is_probability(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and 0 <= float(value) < 1
+    except (ValueError, TypeError):
+        return False
 
 
 _RAW_CODECS: Final = words("PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault
@@ -52,7 +53,8 @@ def declarations(table: CheckedTable) -> Iterator[Declaration]:
             disabled = index == "dictionary" or table.flag(f"{place}/disabled")
             yield Declaration(place, column, index, disabled=disabled)
     for place, field in table.objects(FIELDS):
-        yield from _field_declarations(place, field)
+        if field.get("name") is not None:
+            yield from _field_declarations(place, field)
 
 
 def _field_declarations(place: str, field: Mapping[str, Any]) -> Iterator[Declaration]:
@@ -173,31 +175,25 @@ def _stored_as(*types: PinotType) -> Callable[[IndexedColumn], bool]:
     return lambda column: column.stored in types
 
 
-def _single_value(column: IndexedColumn) -> bool:
-    return column.spec.single_value
-
-
-def _has_dictionary(column: IndexedColumn) -> bool:
-    return column.dictionary
-
-
+_SINGLE_VALUE: Final = attrgetter("spec.single_value")
+_DICTIONARY: Final = attrgetter("dictionary")
 _ONE_VALUE: Final = "takes one value per row, and the column has several"
 _OF_TEXT: Final = "needs a column that is stored as STRING"
 _NO_MAP: Final = "cannot be built on a MAP column"
 DEMANDS: Final = (
-    Demand("json", _single_value, _ONE_VALUE),
+    Demand("json", _SINGLE_VALUE, _ONE_VALUE),
     Demand("json", _stored_as(PinotType.STRING, PinotType.MAP), "needs a STRING, JSON or MAP column"),
     *(
         demand
         for index in ("fst", "ifst")
         for demand in (
-            Demand(index, _has_dictionary, "needs a dictionary, and the column has none"),
-            Demand(index, _single_value, _ONE_VALUE),
+            Demand(index, _DICTIONARY, "needs a dictionary, and the column has none"),
+            Demand(index, _SINGLE_VALUE, _ONE_VALUE),
             Demand(index, _stored_as(PinotType.STRING), _OF_TEXT),
         )
     ),
     Demand("text", _stored_as(PinotType.STRING), _OF_TEXT),
-    Demand("h3", _single_value, _ONE_VALUE),
+    Demand("h3", _SINGLE_VALUE, _ONE_VALUE),
     Demand("h3", _stored_as(PinotType.BYTES), "needs a BYTES column"),
     Demand("vector", lambda column: not column.spec.single_value, "needs a multi-value column"),
     Demand("vector", _stored_as(PinotType.FLOAT), "needs a FLOAT column"),

@@ -79,7 +79,11 @@ def renamed_prefixes(table: CheckedTable) -> Iterator[Fault]:
 
 def aggregations(table: CheckedTable) -> Iterator[Fault]:
     """Metrics that a REALTIME table adds up as rows arrive."""
-    configs = [*table.objects(f"{_AGGREGATIONS}/*")]
+    configs = [
+        (place, config)
+        for place, config in table.objects(f"{_AGGREGATIONS}/*")
+        if config.get("columnName") is not None and config.get("aggregationFunction") is not None
+    ]
     if configs and table.flag("/tableIndexConfig/aggregateMetrics"):
         yield Fault(_AGGREGATIONS, None, "aggregationConfigs and aggregateMetrics exclude each other")
     counts = Counter(str(config.get("columnName")) for _, config in configs)
@@ -87,8 +91,7 @@ def aggregations(table: CheckedTable) -> Iterator[Fault]:
         if count > 1:
             yield Fault(_AGGREGATIONS, None, f"column {column} is aggregated twice")
     for place, config in configs:
-        if config.get("columnName") is not None and config.get("aggregationFunction") is not None:
-            yield from _aggregation(table, place, config)
+        yield from _aggregation(table, place, config)
     metrics = {name for name, spec in table.columns.items() if spec.field_type is FieldType.METRIC}
     for name in sorted(metrics - counts.keys()) if configs else ():
         yield Fault(_AGGREGATIONS, name, "every metric must be aggregated, and this one is not")
@@ -101,9 +104,8 @@ def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> 
         yield Fault(f"{place}/columnName", None, f"{name} must be a metric of the schema")
     elif column.dictionary:
         yield Fault(f"{place}/columnName", name, "an aggregated column must be in noDictionaryColumns")
-    call = _CALL.fullmatch(text)
-    function = aggregation_name(call[1]) if call else ""
-    arguments = [argument.strip() for argument in call[2].split(",")] if call else []
+    called, arguments = aggregation_call(text)
+    function = aggregation_name(called)
     types = _RESULTS.get(function)
     problem = ""
     if not function:
@@ -120,6 +122,16 @@ def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> 
         problem = f"needs a column of {' or '.join(data_type.value for data_type in types)}"
     if problem:
         yield Fault(f"{place}/aggregationFunction", name, f"'{text}' {problem}")
+
+
+def aggregation_call(text: str) -> tuple[str, list[str]]:
+    """The function and the arguments of an aggregation; empty ones for another text.
+
+    >>> aggregation_call("DISTINCTCOUNTHLL(user, 12)")
+    ('DISTINCTCOUNTHLL', ['user', '12'])
+    """
+    call = _CALL.fullmatch(text)
+    return (call[1], [argument.strip() for argument in call[2].split(",")]) if call else ("", [])
 
 
 def extra_fields(table: CheckedTable) -> Iterator[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault
@@ -95,9 +95,9 @@ def _pairs(place: str, pairs: Any, configs: Any) -> Iterator[tuple[str, str, str
         function, _, column = str(text).partition("__")
         yield f"{place}/functionColumnPairs/{index}", function, column
     for index, config in enumerate(configs if isinstance(configs, list) else ()):
-        if isinstance(config, Mapping):
-            function, column = str(config.get("aggregationFunction")), str(config.get("columnName"))
-            yield f"{place}/aggregationConfigs/{index}", function, column
+        function, column = config.get("aggregationFunction"), config.get("columnName")
+        if function is not None and column is not None:
+            yield f"{place}/aggregationConfigs/{index}", str(function), str(column)
 
 
 RULES: Final[tuple[Rule, ...]] = (dimensions, skipped_dimensions, functions)

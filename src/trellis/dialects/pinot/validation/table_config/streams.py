@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule
+from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule, is_integer
 from trellis.dialects.pinot.validation.table_config.time_spans import is_data_size, period_millis
 
 _INGESTION: Final = "/ingestionConfig/streamIngestionConfig"
@@ -73,10 +73,6 @@ def _source_properties(place: str, stream: Properties) -> Iterator[Fault]:
                 yield Fault(place, None, f"{key} is missing: the decoder of protobuf requires it")
 
 
-def _is_integer(text: str) -> bool:
-    return text.removeprefix("-").removeprefix("+").isdecimal()
-
-
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -86,17 +82,17 @@ def _is_number(text: str) -> bool:
 
 
 def _is_span(text: str) -> bool:
-    return period_millis(text) is not None or _is_integer(text)
+    return period_millis(text) is not None or is_integer(text)
 
 
 _FORMS: Final[tuple[tuple[tuple[str, ...], Callable[[str], bool], str], ...]] = (
-    (_THRESHOLDS["rows"] + _THRESHOLDS["segment rows"], _is_integer, "a whole number"),
+    (_THRESHOLDS["rows"] + _THRESHOLDS["segment rows"], is_integer, "a whole number"),
     (_THRESHOLDS["segment size"], is_data_size, "a size such as 200M"),
     (_THRESHOLDS["time"], _is_span, "a period such as 6h, or milliseconds"),
     ((f"{_FLUSH}.variance.fraction", "topic.consumption.rate.limit"), _is_number, "a number"),
     (
         (f"{_SEGMENT}.offsetAutoReset.offsetThreshold", f"{_SEGMENT}.offsetAutoReset.timeThresholdSeconds"),
-        _is_integer,
+        is_integer,
         "a whole number",
     ),
 )
@@ -106,7 +102,7 @@ _FORMS: Final[tuple[tuple[tuple[str, ...], Callable[[str], bool], str], ...]] = 
 def _flush_thresholds(place: str, stream: Properties) -> Iterator[Fault]:
     span = _threshold(stream, "time")
     millis = None if span is None else period_millis(span)
-    millis = int(span) if span is not None and millis is None and _is_integer(span) else millis
+    millis = int(span) if span is not None and millis is None and is_integer(span) else millis
     if millis is not None and millis <= 0:
         yield Fault(place, None, f"{_FLUSH}.time is above 0, not {span}")
     active = [name for name in ("rows", "segment rows", "segment size") if _is_set(_threshold(stream, name))]
@@ -162,9 +158,4 @@ def _topic(stream: Properties) -> Any:
     return stream.get(f"stream.{stream.get('streamType')}.topic.name")
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    stream_exists,
-    single_streams,
-    several_streams,
-    pauseless_replicas,
-)
+RULES: Final[tuple[Rule, ...]] = (stream_exists, single_streams, several_streams, pauseless_replicas)

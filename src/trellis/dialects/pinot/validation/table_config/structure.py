@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.json_object import shown
+from trellis.dialects.pinot.document.json_object import ReadReport, shown
+from trellis.dialects.pinot.table.known_keys import INNER_PLACES, check_value_kinds
 from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
-    EVERY,
     FIELDS,
     UPSERT,
     CheckedTable,
     Rule,
+    is_integer,
     words,
 )
 from trellis.errors import nearest
@@ -79,68 +80,11 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-_LIST, _OBJECT, _TEXT, _INTEGER, _FLAG = "a list", "an object", "text", "a whole number", "true or false"
-KINDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys((place for place in REQUIRED_KEYS if place), _OBJECT),
-    f"{FIELDS}/name": _TEXT,
-    f"{FIELDS}/indexTypes": _LIST,
-    f"{FIELDS}/indexTypes/*": _TEXT,
-    f"{FIELDS}/properties": _OBJECT,
-    f"{FIELDS}/properties/*": _TEXT,
-    f"{FIELDS}/properties/vectorDimension": _INTEGER,
-    f"{FIELDS}/indexes/*": _OBJECT,
-    f"{FIELDS}/indexes/h3/resolution/*": _INTEGER,
-    f"{FIELDS}/timestampConfig": _OBJECT,
-    f"{FIELDS}/timestampConfig/granularities": _LIST,
-    f"{UPSERT}/comparisonColumns": _LIST,
-    f"{UPSERT}/comparisonColumns/*": _TEXT,
-    f"{UPSERT}/partialUpsertStrategies": _OBJECT,
-    f"{UPSERT}/dropOutOfOrderRecord": _FLAG,
-    f"{DEDUP}/dedupEnabled": _FLAG,
-    "/ingestionConfig/batchIngestionConfig/batchConfigMaps": _LIST,
-    "/ingestionConfig/streamIngestionConfig/streamConfigMaps": _LIST,
-    "/ingestionConfig/streamIngestionConfig/streamConfigMaps/*": _OBJECT,
-    "/ingestionConfig/streamIngestionConfig/streamConfigMaps/*/*": _TEXT,
-    "/tableIndexConfig/bloomFilterConfigs/*": _OBJECT,
-    "/tableIndexConfig/bloomFilterConfigs/*/loadOnHeap": _FLAG,
-    "/tableIndexConfig/jsonIndexConfigs/*": _OBJECT,
-    "/tableIndexConfig/jsonIndexConfigs/*/maxLevels": _INTEGER,
-    "/tableIndexConfig/multiColumnTextIndexConfig/columns": _LIST,
-    "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap": _OBJECT,
-    "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/functionName": _TEXT,
-    "/tableIndexConfig/starTreeIndexConfigs/*/dimensionsSplitOrder": _LIST,
-    "/tableIndexConfig/starTreeIndexConfigs/*/dimensionsSplitOrder/*": _TEXT,
-    "/tableIndexConfig/starTreeIndexConfigs/*/functionColumnPairs": _LIST,
-    "/tierConfigs/*/*": _TEXT,
-    "/task/taskTypeConfigsMap": _OBJECT,
-    "/task/taskTypeConfigsMap/*": _OBJECT,
-}
-"""What JSON has to hold at places inside of the parts of a config."""
-
-
-def kind_faults(table: CheckedTable) -> Iterator[Fault]:
+def kind_faults(table: CheckedTable) -> list[Fault]:
     """Values of another kind than Pinot reads; the other rules need these first."""
-    reported: tuple[str, ...] = ()
-    for pattern, kind in KINDS.items():
-        key = pattern.rpartition("/")[2]
-        for place, value in table.values(pattern):
-            if not _is_of_kind(value, kind) and not f"{place}/".startswith(reported):
-                reported += (f"{place}/",)
-                named = f"{key} is" if key != EVERY else "this is"
-                yield Fault(place, None, f"{named} {kind}, not {shown(value)}")
-
-
-def _is_of_kind(value: Any, kind: str) -> bool:
-    match kind:
-        case "a list":
-            return isinstance(value, list)
-        case "an object":
-            return isinstance(value, Mapping)
-        case "a whole number":
-            return value == "" or (str(value).removeprefix("-").isdecimal() and not isinstance(value, bool))
-        case "true or false":
-            return isinstance(value, bool | int) or str(value).lower() in ("", "true", "false")
-    return not isinstance(value, Mapping | list)
+    report = ReadReport()
+    check_value_kinds(table.document, report, INNER_PLACES)
+    return report.faults
 
 
 def missing_keys(table: CheckedTable) -> Iterator[Fault]:
@@ -162,7 +106,7 @@ def unknown_choices(table: CheckedTable) -> Iterator[Fault]:
 def positive_partitions(table: CheckedTable) -> Iterator[Fault]:
     place = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/numPartitions"
     for at, number in table.values(place):
-        if not isinstance(number, int) or isinstance(number, bool) or number <= 0:
+        if not is_integer(number) or int(number) <= 0:
             yield Fault(at, None, f"numPartitions is a whole number above 0, not {shown(number)}")
 
 

@@ -11,17 +11,20 @@ _PERIOD: Final = re.compile(r"(?:(-?\d+)d)?(?:(-?\d+)h)?(?:(-?\d+)m)?(?:(-?\d+)s
 _DATA_SIZE: Final = re.compile(r"\d+(\.\d+)?[KMGTP]?B?", re.IGNORECASE)
 _SECONDS: Final = (86_400, 3_600, 60, 1)
 _CRON_FIELDS: Final = (
-    ("second", 59),
-    ("minute", 59),
-    ("hour", 23),
-    ("day of the month", 31),
-    ("month", 12),
-    ("day of the week", 7),
-    ("year", 2099),
+    ("second", 0, 59),
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of the month", 1, 31),
+    ("month", 1, 12),
+    ("day of the week", 1, 7),
+    ("year", 1970, 2099),
 )
-"""The fields of a schedule, with the greatest number of each."""
-_CRON_PART: Final = re.compile(r"\?|\*|\d+|/\d+|#[1-5]|[-,LW]|LW|[A-Z]{3}")
-_CRON_NAMES: Final = words("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC SUN MON TUE WED THU FRI SAT")
+"""The fields of a schedule, with the least and the greatest number of each."""
+_CRON_NAMES: Final = {
+    "month": words("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC"),
+    "day of the week": words("SUN MON TUE WED THU FRI SAT"),
+}
+_CRON_PART: Final = re.compile(r"\?|\*|\d+|/\d+|#[1-5]|[A-Z]{3}|L-\d+|[-,LW]")
 
 
 def period_millis(text: str) -> int | None:
@@ -45,11 +48,18 @@ def cron_problem(text: str) -> str:
     fields = text.upper().split()
     if len(fields) not in (6, 7):
         return f"6 or 7 fields are expected, not {len(fields)}"
-    for field, (name, most) in zip(fields, _CRON_FIELDS, strict=False):
+    for field, (name, least, most) in zip(fields, _CRON_FIELDS, strict=False):
         parts = _CRON_PART.findall(field)
-        too_large = any(int(number) > most for number in re.findall(r"\d+", field))
-        unknown = any(part.isalpha() and len(part) == 3 and part not in _CRON_NAMES for part in parts)
-        if "".join(parts) != field or too_large or unknown:
+        numbers = [int(part) for part in parts if part.isdecimal()]
+        steps = [int(part[1:]) for part in parts if part[0] == "/"]
+        names = [part for part in parts if part.isalpha() and len(part) == 3]
+        if (
+            "".join(parts) != field
+            or any(not least <= number <= most for number in numbers)
+            or any(step > most for step in steps)
+            or not _CRON_NAMES.get(name, frozenset()).issuperset(names)
+            or ("?" in parts and not name.startswith("day"))
+        ):
             return f"the {name} cannot be '{field}'"
     if (fields[3] == "?") == (fields[5] == "?"):
         return "one of day of the month and day of the week is '?'"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from trellis.dialects.pinot.date_time.format import FormatError, parse_format
+from trellis.dialects.pinot.date_time.format import parse_format
+from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import trellis
-from trellis.dialects.snowplow.registry.http import other_api, pages, schemas_api
+from trellis.dialects.snowplow.registry.http import operations, other_api, pages, schemas_api
+from trellis.dialects.snowplow.registry.http.rendering import answer_refusal
 from trellis.dialects.snowplow.registry.http.requests import json_answer
 from trellis.dialects.snowplow.registry.refusals import Refusal
 from trellis.dialects.snowplow.registry.service import RegistryService
@@ -47,6 +48,7 @@ def make_app(service: RegistryService) -> FastAPI:
         api.include_router(router)
     app.include_router(api)
     app.include_router(pages.router)
+    app.include_router(operations.router)
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(StoreUnavailable, _answer_unavailable)
     app.add_exception_handler(RecursionError, _answer_too_deep)
@@ -78,7 +80,7 @@ class _TidyRequests:
 async def _answer_refusal(request: Request, error: Any) -> Response:
     if _is_of_api(request):
         return json_answer(error.to_dict(), error.status)
-    return pages.answer_refusal(request, error)
+    return answer_refusal(request, error)
 
 
 async def _answer_unavailable(request: Request, error: Any) -> Response:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, BackgroundTasks, Depends, Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 
 from trellis.dialects.snowplow.columns.names import table_name, wide_column_name
 from trellis.dialects.snowplow.columns.profiles import PROFILES, get_profile
@@ -18,32 +16,21 @@ from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
 from trellis.dialects.snowplow.kind.data_changes import data_changes
 from trellis.dialects.snowplow.registry.family_history import describe_versions
-from trellis.dialects.snowplow.registry.http.page_access import (
-    KEY_COOKIE,
-    TOKEN_COOKIE,
-    read_form,
-    set_cookies,
-    token_of,
+from trellis.dialects.snowplow.registry.http.page_access import KEY_COOKIE, read_form, set_cookies
+from trellis.dialects.snowplow.registry.http.rendering import (
+    FOLDER,
+    family_of,
+    known_permission,
+    permission_of,
+    render_page,
 )
 from trellis.dialects.snowplow.registry.http.requests import MAX_BODY, Service, parse_json
 from trellis.dialects.snowplow.registry.publishing import Preview, needs_of
 from trellis.dialects.snowplow.registry.refusals import Refusal, schema_not_found
-from trellis.dialects.snowplow.registry.service import RegistryService, parse_family
-from trellis.dialects.snowplow.registry.store.permissions import Permission
-from trellis.dialects.snowplow.registry.store.schema_store import StoredSchema
+from trellis.dialects.snowplow.registry.service import RegistryService
 from trellis.dialects.snowplow.registry.webhooks import call_webhooks
 from trellis.errors import UsageError
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-FOLDER: Final = Path(__file__).parent
-HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-}
 TEMPLATE: Final = {
     "$schema": META_SCHEMA,
     "self": {"vendor": "com.acme", "name": "event", "format": "jsonschema", "version": "1-0-0"},
@@ -71,27 +58,27 @@ def describe_api(request: Request) -> Response:
         for path, methods in request.app.openapi()["paths"].items()
         for method, call in methods.items()
     ]
-    return _page(request, "api.html", calls=calls)
+    return render_page(request, "api.html", calls=calls)
 
 
 @router.get("/")
 def list_families(request: Request, service: Service, q: str = "") -> Response:
-    permission = _permission(request, service)
+    permission = permission_of(request, service)
     families: dict[Family, list[SchemaKey]] = {}
     for uri in service.list_schemas(permission):
         key = SchemaKey.parse(str(uri))
         if q.casefold() in f"{key.vendor}/{key.name}".casefold():
             families.setdefault(key.family, []).append(key)
-    return _page(request, "families.html", families=sorted(families.items()), q=q)
+    return render_page(request, "families.html", families=sorted(families.items()), q=q)
 
 
 @router.get(_FAMILY)
 def show_family(
     request: Request, service: Service, vendor: str, name: str, format: str, model: str
 ) -> Response:
-    family, schemas = _family(request, service, vendor, name, format, model)
+    family, schemas = family_of(request, service, vendor, name, format, model)
     versions = service.cached(("versions", family, len(schemas)), lambda: describe_versions(schemas))
-    return _page(request, "family.html", family=family, versions=versions, profiles=[*PROFILES])
+    return render_page(request, "family.html", family=family, versions=versions, profiles=[*PROFILES])
 
 
 @router.get(_FAMILY + "/compare")
@@ -106,7 +93,7 @@ def compare_versions(
     right: str = "",
 ) -> Response:
     """Two versions side by side; without a choice the last two."""
-    family, schemas = _family(request, service, vendor, name, format, model)
+    family, schemas = family_of(request, service, vendor, name, format, model)
     documents = {str(schema.key.version): schema.document for schema in schemas}
     *before, last = documents
     left, right = left or (before or [last])[-1], right or last
@@ -115,7 +102,7 @@ def compare_versions(
     chosen = (documents[left], documents[right])
     changes = [*data_changes(chosen[0].body, chosen[1].body)]
     texts = [indent_json(document.body) for document in chosen]
-    return _page(
+    return render_page(
         request,
         "compare.html",
         family=family,
@@ -139,14 +126,14 @@ def show_tables(
     start: str = "",
 ) -> Response:
     """The statements of a family in one warehouse, and its script from a version to the last one."""
-    family, schemas = _family(request, service, vendor, name, format, model)
+    family, schemas = family_of(request, service, vendor, name, format, model)
     documents = [schema.document for schema in schemas]
     try:
         rendering = Rendering(get_profile(target), "atomic", overlays=service.overlays(family))
         scripts = [*rendering.scripts([documents], SchemaVer.parse(start))] if start else []
     except (UsageError, IgluError) as error:
         raise Refusal(400, str(error)) from None
-    return _page(
+    return render_page(
         request,
         "tables.html",
         family=family,
@@ -168,8 +155,8 @@ def edit_schema(request: Request, service: Service, schema: str = "") -> Respons
             key = SchemaKey.parse(schema)
         except IgluError:
             raise schema_not_found() from None
-        document = service.schema(_permission(request, service), key).document.to_dict()
-    return _page(request, "publish.html", text=indent_json(document), is_public=False)
+        document = service.schema(permission_of(request, service), key).document.to_dict()
+    return render_page(request, "publish.html", text=indent_json(document), is_public=False)
 
 
 @router.post("/publish")
@@ -177,10 +164,8 @@ def publish_schema(request: Request, service: Service, tasks: BackgroundTasks, f
     """Show what publishing would meet, or publish."""
     text, is_public = form.get("text", ""), "public" in form
     values: dict[str, Any] = {"text": text, "is_public": is_public}
-    permission = _permission(request, service)
     try:
-        if not permission.is_known:
-            raise Refusal(403, "Sign in with a key first")
+        permission = known_permission(request, service)
         document = parse_json(_limited(text))
         if "publish" in form:
             report = service.publisher.publish(document, permission, is_public=is_public)
@@ -192,13 +177,13 @@ def publish_schema(request: Request, service: Service, tasks: BackgroundTasks, f
         if "renumber" in form and preview.document and preview.suggestion:
             values["text"] = _renumbered(preview.document, preview.suggestion.version)
     except Refusal as refusal:
-        return _page(request, "publish.html", refusal.status, refusal=refusal.to_dict(), **values)
-    return _page(request, "publish.html", **values)
+        return render_page(request, "publish.html", refusal.status, refusal=refusal.to_dict(), **values)
+    return render_page(request, "publish.html", **values)
 
 
 @router.get("/key")
 def ask_for_key(request: Request, service: Service) -> Response:
-    return _page(request, "key.html", permission=_permission(request, service))
+    return render_page(request, "key.html", permission=permission_of(request, service))
 
 
 @router.post("/key")
@@ -213,10 +198,6 @@ def take_key(request: Request, service: Service, form: Form) -> Response:
         raise Refusal(403, "The registry does not know this key")
     set_cookies(request, response, {KEY_COOKIE: key})
     return response
-
-
-def answer_refusal(request: Request, refusal: Refusal) -> Response:
-    return _page(request, "refusal.html", refusal.status, refusal=refusal.to_dict())
 
 
 def _preview_values(service: RegistryService, preview: Preview) -> dict[str, Any]:
@@ -247,44 +228,8 @@ def _renumbered(document: SchemaDocument, version: SchemaVer) -> str:
     return indent_json(SchemaDocument(key, document.body, supersedes=document.supersedes).to_dict())
 
 
-def _family(
-    request: Request, service: RegistryService, vendor: str, name: str, format: str, model: str
-) -> tuple[Family, list[StoredSchema]]:
-    try:
-        family = parse_family(vendor, name, format, model)
-    except IgluError:
-        raise schema_not_found() from None
-    return family, service.family(_permission(request, service), family)
-
-
-def _permission(request: Request, service: RegistryService) -> Permission:
-    return service.permission(request.cookies.get(KEY_COOKIE))
-
-
 def _limited(text: str) -> bytes:
     body = text.encode()
     if len(body) > MAX_BODY:
         raise Refusal(413, f"The schema has more than {MAX_BODY} bytes")
     return body
-
-
-def _page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    token = token_of(request)
-    is_signed_in = KEY_COOKIE in request.cookies
-    html = _templates().get_template(template).render(token=token, is_signed_in=is_signed_in, **values)
-    response = HTMLResponse(html, status, HEADERS)
-    set_cookies(request, response, {TOKEN_COOKIE: token})
-    return response
-
-
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        autoescape=True,
-        loader=FileSystemLoader(FOLDER / "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

@@ -1,0 +1,5 @@
+"""`python -m trellis`"""
+
+from trellis.cli import main
+
+main()

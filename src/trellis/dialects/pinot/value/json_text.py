@@ -1,0 +1,259 @@
+"""Compact JSON text as Jackson writes it for Pinot: of values, and of any text for a JSON column."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from functools import lru_cache, partial
+from json.encoder import encode_basestring as _quote
+from typing import Any, Final
+from uuid import UUID
+
+from trellis.dialects.pinot.value.epochs import millis_of
+from trellis.dialects.pinot.value.numbers import (
+    NotANumber,
+    decimal_text,
+    double_text,
+    float_text,
+    parse_decimal,
+    without_trailing_zeros,
+)
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of
+
+
+def quoted(text: str) -> str:
+    r"""A JSON string.
+
+    >>> print(quoted('a"b\\c\n\x1f/é'))
+    "a\"b\\c\n\u001f/é"
+    """
+    text_in_quotes: str = _quote(text)
+    return text_in_quotes
+
+
+def utf16_key(text: str) -> bytes:
+    """What texts sort by in Java: their UTF-16 units."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def json_of(value: Any, zone: str = "UTC", sort: bool = True) -> str:
+    """A value as JSON text; the keys of maps are sorted at all levels. Raises CannotConvert.
+
+    `zone` is the zone of datetimes that name none.
+
+    >>> json_of({"z": 1, "a": {"y": 1.0}, "m": None, "b": b"ab"})
+    '{"a":{"y":1.0},"b":"YWI=","m":null,"z":1}'
+    """
+    try:
+        return _writer(zone, sort).text(value)
+    except RecursionError:
+        raise CannotConvert("a list or map nested hundreds of levels deep cannot become JSON") from None
+
+
+class _Writer:
+    def __init__(self, zone: str, sort: bool) -> None:
+        self._sort = sort
+        self._by_class: dict[type, Callable[[Any], str]] = {
+            **_SCALARS,
+            dict: self._map,
+            list: self._list,
+            tuple: self._list,
+            datetime: partial(_millis, zone),
+        }
+
+    def text(self, value: Any) -> str:
+        write = self._by_class.get(value.__class__)
+        if write is None:
+            write = self._by_class[_CLASSES[kind_of(value)]]
+        return write(value)
+
+    def _list(self, value: Any) -> str:
+        return f"[{','.join(map(self.text, value))}]"
+
+    def _map(self, value: Mapping[Any, Any]) -> str:
+        members = {key_text(key): entry for key, entry in value.items()}
+        keys = (
+            sorted(members, key=None if all(map(str.isascii, members)) else utf16_key)
+            if self._sort
+            else members
+        )
+        return "{" + ",".join([f"{quoted(key)}:{self.text(members[key])}" for key in keys]) + "}"
+
+
+@lru_cache(maxsize=16)
+def _writer(zone: str, sort: bool) -> _Writer:
+    return _Writer(zone, sort)
+
+
+def key_text(key: Any) -> str:
+    """The key of a map as text. Raises CannotConvert for null, which cannot be one.
+
+    >>> key_text("a"), key_text(7), key_text(True), key_text(1e8)
+    ('a', '7', 'true', '1.0E8')
+    """
+    if key.__class__ is str:
+        return str(key)
+    if key is None:
+        raise CannotConvert("null cannot be the key of a map: expected a text, a number or a date")
+    text = json_of(key)
+    return str(key) if text[0] in "[{" or isinstance(key, str) else text.strip('"')
+
+
+def _millis(zone: str, value: datetime) -> str:
+    return str(millis_of(value, zone))
+
+
+def _number(text: str) -> str:
+    return f'"{text}"' if text[-1] in "Ny" else text
+
+
+def _int(value: int) -> str:
+    try:
+        return int.__repr__(value)
+    except ValueError:
+        raise CannotConvert(f"a whole number of {value.bit_length()} bits is too long for JSON") from None
+
+
+def _decimal(value: Decimal) -> str:
+    if not value.is_finite():
+        raise CannotConvert(f"BIG_DECIMAL {value} cannot become JSON: expected a finite number")
+    return decimal_text(value)
+
+
+_SCALARS: Final[Mapping[type, Callable[[Any], str]]] = {
+    type(None): lambda _: "null",
+    bool: lambda value: "true" if value else "false",
+    int: _int,
+    float: lambda value: _number(double_text(value)),
+    Float32: lambda value: _number(float_text(value)),
+    Decimal: _decimal,
+    str: quoted,
+    bytes: lambda value: f'"{b64encode(value).decode()}"',
+    date: lambda value: f'"{value.isoformat()}"',
+    UUID: lambda value: f'"{value}"',
+}
+_CLASSES: Final[Mapping[SourceKind, type]] = {
+    SourceKind.BOOLEAN: bool,
+    SourceKind.INT: int,
+    SourceKind.LONG: int,
+    SourceKind.FLOAT: Float32,
+    SourceKind.DOUBLE: float,
+    SourceKind.BIG_DECIMAL: Decimal,
+    SourceKind.TIMESTAMP: datetime,
+    SourceKind.DATE: date,
+    SourceKind.STRING: str,
+    SourceKind.BYTES: bytes,
+    SourceKind.UUID: UUID,
+    SourceKind.MAP: dict,
+    SourceKind.LIST: list,
+}
+
+
+MAX_DIGITS: Final = 1000
+"""How many digits of a number Jackson reads in Pinot."""
+_BLANKS: Final = " \t\n\r"
+
+
+class BeyondLimits(CannotConvert):
+    """A JSON text that Pinot's reader refuses because of its size, not of its syntax."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the text is not JSON that Pinot reads: {reason}")
+
+
+def json_from_text(text: str) -> str:
+    """A text as it is stored: compact JSON of its first JSON value, or a JSON string of the whole text.
+
+    Key order is kept, of equal keys the last value counts, decimals are normalised, a blank text is empty.
+    Raises BeyondLimits (a CannotConvert) for a JSON text that is nested too deep, or with too long a number.
+
+    >>> [json_from_text(text) for text in ('{"b":1, "a":1.10}', "100.0", "abc", " ")]
+    ['{"b":1,"a":1.1}', '1E+2', '"abc"', '']
+    """
+    return json_with_end(text)[0]
+
+
+def json_with_end(text: str) -> tuple[str, int]:
+    """`json_from_text`, and where the JSON value ends in the text; its length where there is none."""
+    start = len(text) - len(text.lstrip(_BLANKS))
+    if start == len(text):
+        return "", start
+    reader = _READER if len(text) <= MAX_DIGITS else _LIMITED_READER
+    try:
+        value, end = reader.raw_decode(text, start)
+        if not may_follow(text, end):
+            return quoted(text), len(text)
+        written = _WRITER.encode(value)
+    except (json.JSONDecodeError, _NonFiniteNumber):
+        return quoted(text), len(text)
+    except RecursionError:
+        raise BeyondLimits("it is nested hundreds of levels deep") from None
+    except _HasDecimal:
+        return json_of(value, sort=False), end
+    return written, end
+
+
+def first_json_value(text: str) -> tuple[Any, int]:
+    """The first JSON value of a text, and where it ends. Raises ValueError or RecursionError without one."""
+    return _PLAIN_READER.raw_decode(text, len(text) - len(text.lstrip(_BLANKS)))
+
+
+def may_follow(text: str, end: int) -> bool:
+    """Whether the text after a top-level value that ends here is allowed.
+
+    Only a blank is allowed after a number; after a word, nothing that would make it longer.
+    """
+    after = text[end : end + 1]
+    if not after or after in _BLANKS or text[end - 1] in '"]}':
+        return True
+    if text[end - 1].isdigit():
+        return False
+    return not (after.isalnum() or after in "_$")
+
+
+class _NonFiniteNumber(ValueError):
+    """NaN, Infinity or -Infinity, which Python takes and JSON does not have."""
+
+
+class _HasDecimal(Exception):
+    """A value that the standard library does not write."""
+
+
+def _decimal_of(token: str) -> Decimal:
+    """A number with a fraction or an exponent, normalised."""
+    _check_digits(token)
+    try:
+        return without_trailing_zeros(parse_decimal(token))
+    except NotANumber:
+        raise BeyondLimits(f"the exponent of {token[:60]} does not fit 32 bits") from None
+
+
+def _whole_of(token: str) -> int:
+    _check_digits(token)
+    return int(token)
+
+
+def _check_digits(token: str) -> None:
+    if len(token) > MAX_DIGITS and sum(map(str.isdigit, token)) > MAX_DIGITS:
+        raise BeyondLimits(f"a number has more than {MAX_DIGITS} digits")
+
+
+def _refuse_constant(_: str) -> Any:
+    raise _NonFiniteNumber
+
+
+def _refuse_value(_: Any) -> Any:
+    raise _HasDecimal
+
+
+_PLAIN_READER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_READER: Final = json.JSONDecoder(parse_float=_decimal_of, parse_constant=_refuse_constant)
+_LIMITED_READER: Final = json.JSONDecoder(
+    parse_float=_decimal_of, parse_int=_whole_of, parse_constant=_refuse_constant
+)
+_WRITER: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_refuse_value
+)

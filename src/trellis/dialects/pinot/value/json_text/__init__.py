@@ -1,1 +1,0 @@
-"""JSON text as Pinot reads, limits and writes it."""

@@ -1,1 +1,0 @@
-"""Numbers as Java parses, rounds and formats them."""

@@ -1,0 +1,158 @@
+"""What the commands of `loaded` were asked, and what they print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trellis.cli.output.console import counted, grid, indented
+from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry
+from trellis.dialects.snowplow.client.http import HttpRegistry
+from trellis.dialects.snowplow.client.locator import is_store, open_registry, registry_key
+from trellis.dialects.snowplow.client.store import StoreRegistry
+from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.commands.runs import open_loader, verification_of
+from trellis.dialects.snowplow.commands.shred import open_shredder
+from trellis.dialects.snowplow.identity.keys import Family
+from trellis.dialects.snowplow.runs.loading.adoption import Adoption, TableAdopter, key_of_table
+from trellis.dialects.snowplow.runs.loading.archive import ArchivedRun
+from trellis.dialects.snowplow.runs.loading.inspection import TableStatus
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader, runs_in
+from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions
+from trellis.dialects.snowplow.runs.loading.redshift_script import RedshiftScript, read_catalog
+from trellis.dialects.snowplow.runs.loading.replay import Replayer, ReplayReport
+from trellis.dialects.snowplow.runs.shredder import Shredder
+from trellis.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def show_statuses(statuses: Sequence[TableStatus], out: Console) -> None:
+    table = grid("Table", "State", "Version", "Registry", whole=("Table",))
+    for status in statuses:
+        versions = (uri.rpartition("/")[2] for uri in (status.version, status.last))
+        table.add_row(status.table, status.state, *versions)
+    out.print(indented(table))
+    for status in statuses:
+        for reason in status.reasons:
+            out.print(f"{status.table}: {reason}", soft_wrap=True)
+
+
+def adopt(
+    name: str,
+    schema: str,
+    to: str,
+    dataset: str,
+    version: str,
+    columns: Sequence[str],
+    *,
+    dry_run: bool,
+) -> Adoption:
+    """How loads can go on with a table; unless it is a dry run or a column stands against it, they do.
+
+    Raises UsageError, SchemaError, DestinationError.
+    """
+    named = dict(map(_named_column, columns))
+    with open_loader(to, schema, dataset) as loader:
+        tables = loader.warehouse.tables(dataset)
+        if name not in tables:
+            raise UsageError(f"{dataset}: there is no table {name!r}{nearest(name, sorted(tables))}")
+        table, profile = tables[name], loader.warehouse.profile
+        key = key_of_table(name, loader.registry.list_keys(), table.comment, profile)
+        families = FamilyVersions(loader.registry, profile)
+        adopter = TableAdopter(families, named)
+        adoption = adopter.adopt(name, table, families.versions(key.family), version)
+        if not dry_run and not adoption.obstacles:
+            if adoption.overlay.overrides:
+                _store_overlay(schema, key.family, adoption.overlay)
+            loader.warehouse.set_comment(dataset, name, str(adoption.version))
+    return adoption
+
+
+def show_adoption(adoption: Adoption, out: Console, *, dry_run: bool) -> None:
+    out.print(json.dumps(adoption.overlay.to_dict(), indent=2, ensure_ascii=False), soft_wrap=True)
+    for obstacle in adoption.obstacles:
+        out.print(f"{adoption.table}.{obstacle.column} {obstacle.reason}", soft_wrap=True)
+    if adoption.obstacles:
+        out.print(f"{adoption.table} cannot be adopted as it is; nothing was changed", style="bold red")
+    elif dry_run:
+        out.print(f"{adoption.table} would be {adoption.version}; nothing was changed", style="bold")
+    else:
+        out.print(f"{adoption.table} is {adoption.version}", style="bold")
+
+
+def open_replayer(
+    loader: RunLoader,
+    schema: str,
+    settings: list[str] | None,
+    spark: tuple[str | None, str | None, str | None],
+) -> Replayer:
+    """Copies of events that failed count one by one, so nothing is deduplicated."""
+
+    def shredder_for(out: Path, profile: str) -> Shredder:
+        return open_shredder(
+            schema, str(out), "csv", "none", profile, "none", None, settings, spark, lambda *_: None
+        )
+
+    return Replayer(loader, shredder_for)
+
+
+def show_replay(report: ReplayReport, out: Console) -> None:
+    out.print(f"{counted(report.tried, 'failed event')}: {report.loaded} loaded", style="bold")
+    for reason, count in report.failed.most_common():
+        out.print(f"  {count} failed again: {reason}")
+    if report.run:
+        for statement in report.run.statements:
+            out.print(statement, soft_wrap=True)
+
+
+def show_archived(runs: Sequence[ArchivedRun], out: Console) -> None:
+    for run in runs:
+        out.print(f"{run.run}: {f'moved to {run.target}' if run.target else 'not loaded, left alone'}")
+
+
+def redshift_scripts(
+    place: str,
+    schema: str,
+    stage: str,
+    role: str,
+    catalog: str | None,
+    dataset: str,
+    verify: str,
+    max_errors: int,
+) -> Iterator[str]:
+    """Raises UsageError, SchemaError."""
+    if not stage.startswith("s3://"):
+        raise UsageError(
+            f"--stage {stage}: Redshift copies from S3; name the folder of the runs, s3://BUCKET/PATH"
+        )
+    tables = read_catalog(Path(catalog)) if catalog else {}
+    script = RedshiftScript(open_registry(schema), dataset, stage, role, verification_of(verify), max_errors)
+    for run in runs_in(place):
+        yield f"-- {run.name}\n{script.script(run, tables)}"
+
+
+def _named_column(text: str) -> tuple[str, str]:
+    pointer, equals, name = text.partition("=")
+    if not (pointer.startswith("/") and equals and name):
+        raise UsageError(f"--column {text}: expected POINTER=NAME, such as /berth=dock")
+    return pointer, name
+
+
+def _store_overlay(schema: str, family: Family, overlay: Overlay) -> None:
+    """Raises UsageError, SchemaError, RegistryUnavailable."""
+    if is_store(schema):
+        StoreRegistry.open(schema).store.put_overlay(family, overlay)
+    elif schema.startswith(("http://", "https://")):
+        HttpRegistry.open(schema, registry_key()).put_overlay(family, overlay)
+    elif Path(schema).is_dir():
+        file = FolderRegistry.open(schema).root / f"{family}{OVERLAY_SUFFIX}"
+        file.write_text(json.dumps(overlay.to_dict(), indent=2) + "\n", encoding="utf-8")
+    else:
+        raise UsageError(
+            f"{schema}: an overlay is stored in one registry; name its URL, its store or its folder with "
+            "--schema"
+        )

@@ -1,0 +1,1 @@
+"""Shredded runs into a warehouse: loading, verifying, replaying, archiving."""

@@ -1,0 +1,279 @@
+"""Run folders into a warehouse: tables migrate up to the manifest, and all files go in at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from trellis.dialects.snowplow.client.registry import Registry
+from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.loading.events_table import events_change
+from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
+from trellis.dialects.snowplow.runs.loading.records import (
+    DEFINITIONS,
+    FAILED_EVENTS,
+    MANIFEST,
+    DefinitionRecord,
+    definition_rows,
+    failed_rows,
+    last_definitions,
+    manifest_row,
+    schema_digest,
+)
+from trellis.dialects.snowplow.runs.loading.retries import Retries
+from trellis.dialects.snowplow.runs.loading.verification import Verification
+from trellis.dialects.snowplow.runs.manifest import ALGORITHM, RunManifest, RunTable, find_runs, is_complete
+from trellis.dialects.snowplow.runs.row_files import NULL
+from trellis.dialects.snowplow.runs.run_folder import ATOMIC_PATH
+from trellis.dialects.snowplow.runs.warehouses.base import (
+    CopyColumn,
+    CopyJob,
+    CopyResult,
+    RunCommit,
+    RunWarehouse,
+)
+from trellis.dialects.snowplow.runs.warehouses.tables import TableChange
+from trellis.dialects.snowplow.stored_families import LOAD_TIME
+from trellis.errors import SchemaError, UsageError
+
+RunState = Literal["loaded", "already loaded", "incomplete", "unloaded", "empty"]
+_BATCH: Final = 10_000
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What became of one run: rows by table, the statements that changed tables, cells that did not fit."""
+
+    run: str
+    state: RunState
+    rows: Mapping[str, int] = field(default_factory=dict)
+    statements: Sequence[str] = ()
+    discards: int = 0
+    failed: int = 0
+    """Events that reached no table."""
+    recovered: Sequence[str] = ()
+    """The tables of versions that do not fit the others."""
+    attempts: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "state": self.state,
+            "tables": [{"name": name, "rows": rows} for name, rows in self.rows.items()],
+            "recovered": [*self.recovered],
+            "statements": [*self.statements],
+            "discards": self.discards,
+            "failed_events": self.failed,
+            "attempts": self.attempts,
+        }
+
+
+@dataclass(frozen=True)
+class RunLoader:
+    """Loads run folders into one dataset."""
+
+    warehouse: RunWarehouse
+    registry: Registry
+    dataset: str
+    verification: Verification = "count"
+    retries: Retries = field(default_factory=Retries)
+    clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc)
+
+    def load(self, place: str) -> list[RunReport]:
+        """Load a run folder, or those in a folder that are not loaded yet, in the order of their names.
+
+        Raises UsageError, SchemaError, DestinationError; the run at which it stops is as it was.
+        """
+        return [self._load_with_retries(run) for run in runs_in(place)]
+
+    def status(self, place: str, since: str = "", until: str = "") -> list[RunReport]:
+        """The state of each run whose name is later than one time and earlier than another one."""
+        runs = [run for run in runs_in(place) if is_between(run.name, since, until)]
+        return [RunReport(run.name, self.state(run)) for run in runs]
+
+    def state(self, run: Path) -> RunState:
+        if not is_complete(run):
+            return "incomplete"
+        return "already loaded" if self._is_loaded(RunManifest.read(run)) else "unloaded"
+
+    def load_run(
+        self, run: Path, finish: Callable[[RunCommit], None] | None = None, *, keeps_failed: bool = True
+    ) -> RunReport:
+        """Load one run folder. `finish` does what belongs to the same commit."""
+        if not is_complete(run):
+            return RunReport(run.name, "incomplete")
+        manifest = RunManifest.read(run)
+        if manifest.algorithm != ALGORITHM:
+            raise SchemaError(
+                f"{run}: it was shredded by version {manifest.algorithm} of the algorithm, this loader has "
+                f"version {ALGORITHM}; shred it again, or load it with the program that shredded it"
+            )
+        if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
+            return RunReport(run.name, "empty")
+        with self.warehouse.commit(self.dataset, manifest.base) as commit:
+            if self._is_loaded(manifest):
+                return RunReport(run.name, "already loaded")
+            load = _RunLoad(self, run, manifest, commit, self.clock())
+            report = load.load_tables()
+            if keeps_failed:
+                load.keep_failed_events()
+            if finish is not None:
+                finish(commit)
+            commit.append_rows(MANIFEST, [manifest_row(manifest, load.now)])
+        return report
+
+    def _load_with_retries(self, run: Path) -> RunReport:
+        def load(attempt: int) -> RunReport:
+            if attempt > 1:
+                self.warehouse.reconnect()
+            return replace(self.load_run(run), attempts=attempt)
+
+        return self.retries.run(load)
+
+    def _is_loaded(self, manifest: RunManifest) -> bool:
+        return bool(self.warehouse.select(self.dataset, MANIFEST, ["base"], {"base": manifest.base}))
+
+
+@dataclass
+class _RunLoad:
+    """One run on its way into the tables."""
+
+    loader: RunLoader
+    run: Path
+    manifest: RunManifest
+    commit: RunCommit
+    now: datetime
+
+    def load_tables(self) -> RunReport:
+        """Plan the changes of all tables, make them, and copy all files."""
+        warehouse, dataset = self.loader.warehouse, self.loader.dataset
+        families = FamilyVersions(self.loader.registry, warehouse.profile)
+        records = last_definitions(warehouse, dataset)
+        planner = TablePlanner(families, dataset, self.manifest.profile, self.loader.verification, records)
+        real_tables = warehouse.tables(dataset)
+        changes: dict[str, TableChange] = {}
+        for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
+            if run_table.table not in changes:  # the others have files of earlier versions of it
+                real = real_tables.get(run_table.table)
+                changes[run_table.table] = planner.change(run_table, real)
+        if self.manifest.good:
+            changes[EVENTS] = events_change(
+                warehouse.profile, dataset, real_tables.get(EVENTS), self.loader.registry
+            )
+        for change in changes.values():
+            self.commit.change_table(change)
+        rows: dict[str, int] = {}
+        discards = 0
+        for run_table in self.manifest.tables:
+            result = self._copy_entities(run_table, changes[run_table.table])
+            rows[run_table.table] = rows.get(run_table.table, 0) + result.rows
+            discards += result.discards
+        if self.manifest.good:
+            result = self._copy_events(changes[EVENTS])
+            rows[EVENTS] = result.rows
+            discards += result.discards
+        self._record_definitions(families, records)
+        return RunReport(
+            self.run.name,
+            "loaded",
+            rows,
+            [statement for change in changes.values() for statement in change.statements],
+            discards,
+            self.manifest.bad,
+            [table.table for table in self.manifest.tables if table.is_recovered],
+        )
+
+    def keep_failed_events(self) -> None:
+        rows = failed_rows(self.run, self.manifest, self.now)
+        while batch := list(islice(rows, _BATCH)):
+            self.commit.append_rows(FAILED_EVENTS, batch)
+
+    def _copy_entities(self, run_table: RunTable, change: TableChange) -> CopyResult:
+        columns = {column.name: column for column in change.columns}
+        return self._copy(
+            run_table.path,
+            run_table.table,
+            {name: columns[change.renamed.get(name, name)] for name in run_table.columns},
+            expected_rows=run_table.rows,
+            event_column="root_id",
+        )
+
+    def _copy_events(self, change: TableChange) -> CopyResult:
+        return self._copy(
+            ATOMIC_PATH,
+            EVENTS,
+            {column.name: column for column in change.columns if column.name != LOAD_TIME},
+            null="",
+            expected_rows=self.manifest.good,
+            event_column="event_id",
+            time_column=LOAD_TIME,
+        )
+
+    def _copy(
+        self,
+        path: str,
+        table: str,
+        columns: Mapping[str, Column],
+        *,
+        expected_rows: int,
+        event_column: str,
+        time_column: str = "",
+        null: str = NULL,
+    ) -> CopyResult:
+        if self.manifest.format == "orc":
+            raise UsageError(f"{self.run}: ORC is not loaded; shred the run with --format csv or parquet")
+        profile = self.loader.warehouse.profile
+        job = CopyJob(
+            self.manifest.base,
+            self.run,
+            path,
+            table,
+            [
+                CopyColumn(
+                    column.name, profile.type_text(profile.adapt(column.type)), source, column.pointer or ""
+                )
+                for source, column in columns.items()
+            ],
+            NULL if self.manifest.format == "parquet" else null,
+            event_column,
+            self.now,
+            time_column,
+        )
+        result = self.commit.copy_files(job) if job.files else CopyResult(0, 0)
+        if result.rows != expected_rows:
+            raise SchemaError(
+                f"{job.folder}: {result.rows} rows, and the manifest says {expected_rows}; the files were "
+                "changed after they were shredded, shred the run again"
+            )
+        return result
+
+    def _record_definitions(self, families: FamilyVersions, records: Mapping[str, DefinitionRecord]) -> None:
+        for table in self.manifest.tables:
+            documents = families.documents([SchemaKey.parse(uri) for uri in table.keys])
+            digests = {str(document.key): schema_digest(document, families.profile) for document in documents}
+            record = records.get(table.table, DefinitionRecord())
+            if rows := definition_rows(self.manifest, table.table, record, digests, self.now):
+                self.commit.append_rows(DEFINITIONS, rows)
+
+
+def runs_in(place: str) -> list[Path]:
+    """Raises UsageError where there is none."""
+    runs = find_runs(Path(place))
+    if not runs:
+        raise UsageError(f"{place}: no runs here; expected folders such as run=2031-04-05-06-00-00")
+    return runs
+
+
+def is_between(run: str, since: str, until: str) -> bool:
+    """
+    >>> [is_between("run=2031-04-05-06-00-00", *limits) for limits in (("2031-04", ""), ("", "2031-04-05"))]
+    [True, False]
+    """
+    time = run.removeprefix("run=")
+    return (not since or time > since) and (not until or time < until)

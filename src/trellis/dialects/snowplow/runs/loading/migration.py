@@ -1,0 +1,274 @@
+"""What a load of a run has to do to one table: create it, bring it to a later version, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
+from trellis.dialects.snowplow.columns.declarations import METADATA
+from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
+from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.columns.profiles import Profile
+from trellis.dialects.snowplow.ddl.migrations import Migration
+from trellis.dialects.snowplow.ddl.tables import TableStatements
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.identity.errors import IgluError
+from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
+from trellis.dialects.snowplow.runs.duplicates import DUPLICATE
+from trellis.dialects.snowplow.runs.loading.records import DefinitionRecord
+from trellis.dialects.snowplow.runs.loading.verification import (
+    Difference,
+    Verification,
+    compare_definitions,
+    compare_names,
+    type_text,
+)
+from trellis.dialects.snowplow.runs.manifest import RunTable
+from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange
+from trellis.dialects.snowplow.stored_families import definition_digest
+from trellis.errors import SchemaError
+
+
+@dataclass(frozen=True)
+class FamilyVersions:
+    """The tables of families by the schemas of a registry, for one warehouse."""
+
+    registry: Registry
+    profile: Profile
+    _overlays: dict[Family, Overlay | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def versions(self, family: Family) -> list[SchemaKey]:
+        """The versions of a family; of duplicates also where the registry has none."""
+        try:
+            return [*self.registry.versions(family)]
+        except SchemaNotFound:
+            if family != DUPLICATE.key.family:
+                raise
+            return [DUPLICATE.key]
+
+    def documents(self, keys: Sequence[SchemaKey]) -> list[SchemaDocument]:
+        return [self._document(key) for key in keys]
+
+    def merged(self, keys: Sequence[SchemaKey]) -> FamilyTable:
+        """The table of versions in their order, as rules make it."""
+        return merge_family(self.documents(keys), self.profile)
+
+    def table(self, keys: Sequence[SchemaKey]) -> FamilyTable:
+        """The table of versions in their order, with its overlay."""
+        family = keys[0].family
+        if family not in self._overlays:
+            self._overlays[family] = self.registry.overlay(family)
+        overlay = self._overlays[family]
+        return overlay.apply(self.merged(keys)) if overlay else self.merged(keys)
+
+    def version_of(self, name: str, table: RealTable, listed: Sequence[SchemaKey], dataset: str) -> SchemaKey:
+        """The version of a real table, which its comment names. Raises SchemaError."""
+        if not table.comment:
+            raise SchemaError(
+                f"{name}: the table has no comment, so its version is not known; set it: COMMENT ON TABLE "
+                f"{self.profile.warehouse.reference(dataset, name)} IS '{listed[-1]}' with the last version "
+                "whose columns it has, or let `trellis snowplow adopt` find it"
+            )
+        try:
+            key = SchemaKey.parse(table.comment)
+        except IgluError:
+            key = None
+        if key is None or key not in listed:
+            raise SchemaError(
+                f"{name}: its comment is {table.comment!r}; expected one of {_versions(listed)} of "
+                f"{listed[0].family}, the last version whose columns it has"
+            )
+        return key
+
+    def _document(self, key: SchemaKey) -> SchemaDocument:
+        try:
+            return self.registry.schema(key)
+        except SchemaNotFound:
+            if key != DUPLICATE.key:
+                raise
+            return DUPLICATE
+
+
+@dataclass(frozen=True)
+class TablePlanner:
+    """Decides changes, bounded by the manifest: what was published since the run does not count."""
+
+    families: FamilyVersions
+    dataset: str
+    shredded_for: str
+    """The profile that the run was shredded by."""
+    verification: Verification = "count"
+    records: Mapping[str, DefinitionRecord] = field(default_factory=dict)
+    """What the last load into each table was made by."""
+
+    @property
+    def profile(self) -> Profile:
+        return self.families.profile
+
+    def change(self, run_table: RunTable, real: RealTable | None) -> TableChange:
+        """Raises SchemaError for a table that the rows may not go into."""
+        listed = self.families.versions(run_table.key.family)
+        keys = [SchemaKey.parse(uri) for uri in run_table.keys]
+        if run_table.is_recovered:
+            return self._recovered(run_table, real, listed)
+        if listed[: len(keys)] != keys:
+            raise SchemaError(
+                f"{run_table.table}: the registry lists {_versions(listed)}, and the run was shredded by "
+                f"{_versions(keys)}; load with the registry that it was shredded by"
+            )
+        by_rules, target = self.families.merged(keys), self.families.table(keys)
+        renamed = _renamed(by_rules.columns, target.columns)
+        self._check_files(run_table, (by_rules, target), keys)
+        change = self._change(run_table.table, real, target, listed, len(keys))
+        return replace(change, renamed=renamed)
+
+    def _change(
+        self,
+        name: str,
+        real: RealTable | None,
+        target: FamilyTable,
+        listed: Sequence[SchemaKey],
+        size: int,
+    ) -> TableChange:
+        """The change to the table of the first versions of those that are listed."""
+        if real is None:
+            return self._created(target.name, target.key, target.columns)
+        position = listed.index(self.families.version_of(name, real, listed, self.dataset)) + 1
+        before = self.families.table(listed[:position])
+        self._check_table(name, real, before, target, listed[:position])
+        if position >= size or before.key == target.key:
+            return TableChange(target.name, before.key, (*METADATA, *before.columns))
+        return self._migrated(real, before, target)
+
+    def _check_files(
+        self, run_table: RunTable, tables: Sequence[FamilyTable], keys: Sequence[SchemaKey]
+    ) -> None:
+        """That the table takes all columns of the files, which are called by rules or by its overlay.
+
+        Raises SchemaError.
+        """
+        *_, target = tables
+        names = {
+            column.name for column in (*METADATA, *(column for table in tables for column in table.columns))
+        }
+        if target.name != run_table.table or not names.issuperset(run_table.columns):
+            raise SchemaError(
+                f"{run_table.table}: its files have the columns {', '.join(run_table.columns[9:])}, and the "
+                f"table in {self.profile.name} would have "
+                f"{', '.join(column.name for column in target.columns)}; shred the run again with --profile "
+                f"{self.profile.name}, or a schema was patched since"
+            )
+        digests = map(definition_digest, tables)
+        if self.shredded_for == self.profile.name and run_table.digest not in digests:
+            raise SchemaError(
+                f"{run_table.table}: one of {_versions(keys)} of {keys[0].family} was patched since the run "
+                "was shredded; shred the run again"
+            )
+
+    def _check_table(
+        self,
+        name: str,
+        real: RealTable,
+        before: FamilyTable,
+        target: FamilyTable,
+        listed: Sequence[SchemaKey],
+    ) -> None:
+        """That a table is as its comment promises. Raises SchemaError."""
+        record = self.records.get(name)
+        patched = record.patched(self.families.documents(listed), self.profile) if record else []
+        differences = self._differences(real, before.columns, every=bool(patched))
+        if not (self.profile.has_transactions and self.profile.resizes_in_transaction):
+            coming = {column.name: self.profile.type_text(column.type) for column in target.columns}
+            differences = [item for item in differences if not _is_begun(item, coming)]
+        if not differences:
+            return
+        listed_differences = "; ".join(map(str, differences))
+        if record and patched:
+            raise SchemaError(
+                f"{name}: {', '.join(patched)} was patched since the load of {record.base}, and the table is "
+                f"not as the schema says now: {listed_differences}; change the table by hand, or publish the "
+                "old schema again and the change as a new version"
+            )
+        raise SchemaError(
+            f"{name}: it has {len(real.columns)} columns, {len(METADATA) + len(before.columns)} are expected "
+            f"by its comment {real.comment}: {listed_differences}; mend the table or its comment, or let "
+            "`trellis snowplow adopt` describe it"
+        )
+
+    def _differences(
+        self, real: RealTable, columns: Sequence[Column], *, every: bool = False
+    ) -> list[Difference]:
+        compare = compare_definitions if every or self.verification == "definition" else compare_names
+        return compare(real, (*METADATA, *columns), self.profile)
+
+    def _migrated(self, real: RealTable, before: FamilyTable, target: FamilyTable) -> TableChange:
+        """Without what an attempt that was interrupted did already, where that can be."""
+        whole = Migration.between(before, target)
+        types = {column.name: type_text(column, self.profile) for column in real.columns}
+        migration = replace(
+            whole,
+            added=tuple(column for column in whole.added if column.name not in types),
+            widened=tuple(
+                column
+                for column in whole.widened
+                if types[column.name] != self.profile.type_text(column.type)
+            ),
+        )
+        return TableChange(
+            target.name,
+            target.key,
+            (*METADATA, *target.columns),
+            added=migration.added,
+            widened=migration.widened,
+            released=migration.released,
+            resizing=tuple(migration.resizing(self.profile, self.dataset)),
+            adding=tuple(migration.adding(self.profile, self.dataset)),
+        )
+
+    def _recovered(
+        self, run_table: RunTable, real: RealTable | None, listed: Sequence[SchemaKey]
+    ) -> TableChange:
+        """The change of the table of a version that does not fit the others."""
+        if run_table.key not in listed:
+            raise SchemaError(
+                f"{run_table.table}: the registry lists {_versions(listed)}, and not {run_table.key}; load "
+                "with the registry that the run was shredded by"
+            )
+        family = self.families.table(listed[: listed.index(run_table.key) + 1])
+        recovery = next((table for table in family.recovery if table.name == run_table.table), None)
+        if recovery is None:
+            raise SchemaError(
+                f"{run_table.table}: in {self.profile.name} {run_table.key} makes no such table; shred the "
+                f"run again with --profile {self.profile.name}, or the schema was patched since"
+            )
+        if real is None:
+            return self._created(recovery.name, recovery.key, recovery.columns)
+        if differences := self._differences(real, recovery.columns):
+            raise SchemaError(
+                f"{run_table.table}: {'; '.join(map(str, differences))}; mend the table, which is of "
+                f"{recovery.key} alone"
+            )
+        return TableChange(recovery.name, recovery.key, (*METADATA, *recovery.columns))
+
+    def _created(self, table: str, key: SchemaKey, columns: Sequence[Column]) -> TableChange:
+        statements = TableStatements(self.profile, self.dataset, table).statements(columns, key)
+        return TableChange(table, key, (*METADATA, *columns), created=True, adding=statements)
+
+
+def _renamed(by_rules: Sequence[Column], columns: Sequence[Column]) -> dict[str, str]:
+    """The names that an overlay gives columns, by those of rules."""
+    names = {column.paths: column.name for column in columns}
+    return {column.name: names[column.paths] for column in by_rules if names[column.paths] != column.name}
+
+
+def _is_begun(difference: Difference, coming: Mapping[str, str]) -> bool:
+    """Whether an attempt that was interrupted may have made it: the table is on its way to these types."""
+    if difference.kind == "extra":
+        return difference.column in coming
+    return difference.kind == "type" and coming.get(difference.column) == difference.actual
+
+
+def _versions(keys: Sequence[SchemaKey]) -> str:
+    return ", ".join(str(key.version) for key in keys)

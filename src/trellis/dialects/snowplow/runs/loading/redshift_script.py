@@ -1,0 +1,164 @@
+"""The statements that load a run into Redshift, as text: nothing is run."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from trellis.destinations.sql.literals import string_literal
+from trellis.destinations.sql.names import quoted
+from trellis.dialects.snowplow.client.registry import Registry
+from trellis.dialects.snowplow.columns.profiles import PROFILES
+from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.loading.events_table import events_change
+from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
+from trellis.dialects.snowplow.runs.loading.records import MANIFEST, manifest_row
+from trellis.dialects.snowplow.runs.loading.verification import Verification
+from trellis.dialects.snowplow.runs.manifest import RunManifest
+from trellis.dialects.snowplow.runs.run_folder import ATOMIC_PATH
+from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange, group_columns
+from trellis.dialects.snowplow.stored_families import LOAD_TIME
+from trellis.errors import SchemaError, UsageError
+from trellis.warehouses.statements import ColumnDefinition, create_table
+
+PROFILE: Final = PROFILES["redshift"]
+_MANIFEST_TYPES: Final = {"types": "VARCHAR(65535)", "base": "VARCHAR(512)"}
+
+
+@dataclass(frozen=True)
+class RedshiftScript:
+    """Scripts of runs whose files are below `stage`, such as `s3://acme/shredded`."""
+
+    registry: Registry
+    dataset: str
+    stage: str
+    role: str
+    """The ARN of the role that lets Redshift read the files."""
+    verification: Verification = "count"
+    most_errors: int = 10
+
+    def script(self, run: Path, tables: Mapping[str, RealTable]) -> str:
+        """What loads one run into these tables: columns are resized, then one transaction does the rest.
+
+        Raises SchemaError for a run that the tables may not take.
+        """
+        manifest = RunManifest.read(run)
+        if manifest.profile != PROFILE.name:
+            raise SchemaError(
+                f"{run}: it was shredded for {manifest.profile}; shred it again with --profile redshift"
+            )
+        families = FamilyVersions(self.registry, PROFILE)
+        planner = TablePlanner(families, self.dataset, manifest.profile, self.verification)
+        changes = [
+            *(planner.change(table, tables.get(table.table)) for table in manifest.tables),
+            *(
+                [events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)]
+                if manifest.good
+                else []
+            ),
+        ]
+        resizing = [statement for change in changes for statement in change.resizing]
+        inside = [
+            self._create_manifest(),
+            *(statement for change in changes for statement in change.adding),
+            *self._copies(run, manifest, changes),
+            *self._load_time(manifest),
+            self._record(manifest),
+        ]
+        statements = (*resizing, "BEGIN TRANSACTION", *inside, "END TRANSACTION")
+        return "".join(f"{statement};\n" for statement in statements)
+
+    def _copies(self, run: Path, manifest: RunManifest, changes: list[TableChange]) -> Iterator[str]:
+        if manifest.good:
+            names = [column.name for column in changes[-1].columns if column.name != LOAD_TIME]
+            yield self._copy(EVENTS, names, f"{run.name}/{ATOMIC_PATH}", manifest)
+        for table in manifest.tables:
+            yield self._copy(table.table, table.columns, f"{run.name}/{table.path}", manifest)
+
+    def _copy(self, table: str, names: list[str] | tuple[str, ...], path: str, manifest: RunManifest) -> str:
+        listed = ", ".join(map(quoted, names))
+        source = string_literal(f"{self.stage.rstrip('/')}/{path}/")
+        options = (
+            ["FORMAT AS PARQUET"] if manifest.format == "parquet" else self._csv_options(table, manifest)
+        )
+        return (
+            f"COPY {self._reference(table)} ({listed}) FROM {source} "
+            f"IAM_ROLE {string_literal(self.role)} {' '.join(options)}"
+        )
+
+    def _csv_options(self, table: str, manifest: RunManifest) -> list[str]:
+        if manifest.format != "csv":
+            raise UsageError(f"{manifest.format} is not loaded; shred the run with --format csv or parquet")
+        return [
+            r"DELIMITER '\t'",
+            "TIMEFORMAT 'auto'",
+            "TRUNCATECOLUMNS",
+            "ACCEPTINVCHARS",
+            f"MAXERROR {self.most_errors}",
+            *(["EMPTYASNULL", "FILLRECORD"] if table == EVENTS else []),
+            *(["GZIP"] if manifest.compression == "GZIP" else []),
+        ]
+
+    def _load_time(self, manifest: RunManifest) -> Iterator[str]:
+        """The statement that fills the time of the load, which the files do not have."""
+        if manifest.good and manifest.earliest and manifest.latest:
+            bounds = [
+                string_literal(f"{time:%Y-%m-%d %H:%M:%S.%f}")
+                for time in (manifest.earliest, manifest.latest)
+            ]
+            yield (
+                f"UPDATE {self._reference(EVENTS)} SET {LOAD_TIME} = GETDATE() WHERE {LOAD_TIME} IS NULL "
+                f"AND collector_tstamp BETWEEN {' AND '.join(bounds)}"
+            )
+
+    def _create_manifest(self) -> str:
+        columns = [
+            ColumnDefinition(
+                column.name,
+                _MANIFEST_TYPES.get(column.name, PROFILE.warehouse.type_of(column)),
+                constraint="PRIMARY KEY" if column.hint("primary_key") else "",
+            )
+            for column in MANIFEST.complete_columns
+        ]
+        return create_table(PROFILE.warehouse, self._reference(MANIFEST.name), columns, if_missing=True)
+
+    def _record(self, manifest: RunManifest) -> str:
+        row = manifest_row(manifest, manifest.completed)
+        del row["ingestion_tstamp"]
+        values = {
+            **{name: "NULL" if value is None else string_literal(str(value)) for name, value in row.items()},
+            "ingestion_tstamp": "GETDATE()",
+            "count_good": str(manifest.good),
+        }
+        return (
+            f"INSERT INTO {self._reference(MANIFEST.name)} ({', '.join(map(quoted, values))}) "
+            f"VALUES ({', '.join(values.values())})"
+        )
+
+    def _reference(self, table: str) -> str:
+        return PROFILE.warehouse.reference(self.dataset, table)
+
+
+def read_catalog(file: Path) -> dict[str, RealTable]:
+    """The tables of a dataset from lines of CSV: table, comment, column, type, whether it may be NULL (t, f).
+
+    Raises UsageError.
+    """
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = [*csv.reader(lines)]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: the catalog cannot be read ({error})") from None
+    for number, row in enumerate(rows, start=1):
+        if len(row) != 5:
+            raise UsageError(
+                f"{file}:{number}: {len(row)} values; expected table, comment, column, type, and t where it "
+                "may be NULL, else f"
+            )
+    return group_columns(
+        (table, comment or None, column, type_, nullable in ("t", "true"))
+        for table, comment, column, type_, nullable in rows
+    )

@@ -1,0 +1,97 @@
+"""Tables beside what their schemas say: which columns are missing, of another type or in another place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trellis.dialects.snowplow.columns.column_types import ColumnType
+from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.overlay import parse_type
+from trellis.dialects.snowplow.columns.profiles import Profile
+from trellis.dialects.snowplow.runs.warehouses.tables import RealColumn, RealTable
+from trellis.errors import SchemaError
+
+Verification = Literal["count", "definition"]
+"""Whether a load looks at the names of columns alone, or at their types and places, too."""
+DifferenceKind = Literal["missing", "extra", "type", "not null", "place"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One column that is not as the schemas say."""
+
+    column: str
+    kind: DifferenceKind
+    expected: str = ""
+    actual: str = ""
+
+    def __str__(self) -> str:
+        """
+        >>> print(Difference("cargo", "missing", "VARCHAR(20)"))
+        missing cargo
+        """
+        if self.kind in ("missing", "extra"):
+            return f"{self.kind} {self.column}"
+        if self.kind == "not null":
+            return f"{self.column} is NOT NULL, and schemas leave it out"
+        return f"{self.column} is {self.actual}, expected {self.expected}"
+
+
+def compare_names(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
+    """The columns that are missing, and those that are there besides."""
+    names = {column.name for column in columns}
+    missing = [column for column in columns if column.name not in table.names]
+    return [
+        *(Difference(column.name, "missing", profile.type_text(column.type)) for column in missing),
+        *(
+            Difference(column.name, "extra", actual=column.type)
+            for column in table.columns
+            if column.name not in names
+        ),
+    ]
+
+
+def compare_definitions(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
+    """All differences that matter. A column that may be NULL although schemas require it takes all values."""
+    differences = compare_names(table, columns, profile)
+    real = {column.name: column for column in table.columns}
+    common = [column for column in columns if column.name in real]
+    for column in common:
+        expected, actual = (
+            profile.type_text(profile.adapt(column.type)),
+            type_text(real[column.name], profile),
+        )
+        if actual != expected:
+            differences.append(Difference(column.name, "type", expected, actual))
+        if column.nullable and not real[column.name].nullable:
+            differences.append(Difference(column.name, "not null"))
+    return [*differences, *_misplaced(table, common)]
+
+
+def type_text(column: RealColumn, profile: Profile) -> str:
+    """The type of a real column as schemas would write it; one that they never have stays as it is."""
+    column_type = real_type(column)
+    return column.type if column_type is None else profile.type_text(profile.adapt(column_type))
+
+
+def real_type(column: RealColumn) -> ColumnType | None:
+    """
+    >>> real_type(RealColumn("a", "character varying(12)"))
+    ColumnType(name='VARCHAR', size=12, scale=0)
+    """
+    try:
+        return parse_type(column.type)
+    except SchemaError:
+        return None
+
+
+def _misplaced(table: RealTable, common: Sequence[Column]) -> Iterable[Difference]:
+    """The first column that is not in its place among those that are there."""
+    expected = [column.name for column in common]
+    actual = [name for name in table.names if name in {*expected}]
+    for position, (name, real_name) in enumerate(zip(expected, actual, strict=True), start=1):
+        if name != real_name:
+            yield Difference(name, "place", f"in place {position}", f"in place {actual.index(name) + 1}")
+            return

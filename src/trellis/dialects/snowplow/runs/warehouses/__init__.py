@@ -1,0 +1,1 @@
+"""Warehouses as the loader of runs talks to them."""

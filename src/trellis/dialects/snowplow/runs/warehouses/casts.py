@@ -1,0 +1,46 @@
+"""Texts of staged rows as values of their columns: what is cast, what is cut, what does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from trellis.destinations.sql.names import quoted
+from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn
+
+Validity = Callable[[CopyColumn], str]
+"""The condition under which the text in a column can be converted into its type."""
+BEGIN_OF_VALUE = "'^([-+]?[.0-9]|true$|false$)'"
+"""Not that of words that warehouses take for numbers and times: nan, infinity, now, yesterday."""
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Texts that a column does not take, or not whole."""
+
+    column: CopyColumn
+    condition: str
+    reason: str
+
+
+def value_of(column: CopyColumn, validity: Validity) -> str:
+    """The expression of the value that a text becomes; NULL for one that does not fit."""
+    name = quoted(column.source)
+    if column.is_text:
+        return f"left({name}, {column.length})" if column.length else name
+    text = f"{name}::timestamptz" if column.type == "TIMESTAMP" else name
+    return f"CASE WHEN {validity(column)} THEN CAST({text} AS {column.type}) END"
+
+
+def misfits_of(columns: Sequence[CopyColumn], validity: Validity) -> list[Misfit]:
+    """Those of columns that do not take all texts."""
+    misfits = []
+    for column in columns:
+        name = quoted(column.source)
+        if not column.is_text:
+            condition = f"{name} IS NOT NULL AND NOT ({validity(column)})"
+            misfits.append(Misfit(column, condition, f"not convertible: text into {column.type}"))
+        elif column.length:
+            condition = f"length({name}) > {column.length}"
+            misfits.append(Misfit(column, condition, f"cut to {column.length} characters"))
+    return misfits

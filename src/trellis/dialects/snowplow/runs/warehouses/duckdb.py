@@ -1,0 +1,109 @@
+"""Runs into a DuckDB file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from trellis.destinations.refusals import first_line
+from trellis.destinations.sql.literals import string_literal
+from trellis.destinations.sql.names import quoted
+from trellis.dialects.snowplow.columns.profiles import PROFILES
+from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, WarehouseUnavailable
+from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
+from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
+from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
+from trellis.errors import DestinationError
+
+_LONGEST_LINE: Final = 64 << 20
+_COLUMNS: Final = """
+    SELECT q_column.table_name, q_table.comment, column_name, data_type, is_nullable
+    FROM duckdb_columns() AS q_column
+    JOIN duckdb_tables() AS q_table USING (database_name, schema_name, table_name)
+    WHERE database_name = current_database() AND schema_name = $1
+    ORDER BY q_column.table_name, column_index
+"""
+
+
+class DuckDBWarehouse(SqlWarehouse):
+    """The file at `path`, or a database in memory."""
+
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
+        self.profile, self.shown, self.read_only = PROFILES["duckdb"], path, read_only
+        self.reconnect()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        import duckdb
+
+        try:
+            return self.connection.execute(statement, [*values]).fetchall()
+        except duckdb.Error as error:
+            raise DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}") from None
+
+    def tables(self, dataset: str) -> Mapping[str, RealTable]:
+        return group_columns(self.execute(_COLUMNS, (dataset,)))
+
+    def stage_texts(self, columns: Sequence[str], files: Sequence[Path], null: str) -> Staging:
+        staging = Staging.beside(columns)
+        self.execute(
+            f"CREATE OR REPLACE TEMP TABLE {staging.table} AS "
+            f"SELECT {', '.join(_texts(columns, files))}, row_number() OVER () - 1 AS {staging.row_number} "
+            f"FROM {_source(columns, files, null)}"
+        )
+        return staging
+
+    def validity(self, column: CopyColumn) -> str:
+        name = quoted(column.source)
+        converts = f"TRY_CAST({name} AS {column.type}) IS NOT NULL"
+        return f"regexp_matches({name}, {BEGIN_OF_VALUE}) AND {converts}"
+
+    def append_rows(self, reference: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        import pyarrow as pa
+
+        if rows:
+            appended = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+            self.connection.register("q_appended", appended)
+            listed = ", ".join(map(quoted, names))
+            self.execute(f"INSERT INTO {reference} ({listed}) SELECT {listed} FROM q_appended")
+            self.connection.unregister("q_appended")
+
+    def lock(self, dataset: str) -> None:
+        """One process alone has the file open."""
+
+    def reconnect(self) -> None:
+        import duckdb
+
+        try:
+            self.connection = duckdb.connect(self.shown, read_only=self.read_only)
+        except duckdb.Error as error:
+            raise WarehouseUnavailable(
+                f"{self.shown}: DuckDB cannot open it ({first_line(error)}); close other programs that hold "
+                "the file"
+            ) from None
+        self.execute("SET TimeZone = 'UTC'")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def _texts(columns: Sequence[str], files: Sequence[Path]) -> list[str]:
+    """The expressions of columns as texts."""
+    if files[0].suffix == ".parquet":
+        return [f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" for name in columns]
+    return [
+        f"CASE {quoted(name)} WHEN '\\\\N' THEN '\\N' ELSE {quoted(name)} END AS {quoted(name)}"
+        for name in columns
+    ]
+
+
+def _source(columns: Sequence[str], files: Sequence[Path], null: str) -> str:
+    paths = ", ".join(string_literal(str(path)) for path in files)
+    if files[0].suffix == ".parquet":
+        return f"read_parquet([{paths}], union_by_name=true)"
+    types = ", ".join(f"{string_literal(name)}: 'VARCHAR'" for name in columns)
+    return (
+        f"read_csv([{paths}], delim='\t', quote='', escape='', header=false, auto_detect=false, "
+        f"nullstr={string_literal(null)}, max_line_size={_LONGEST_LINE}, strict_mode=false, "
+        f"columns={{{types}}})"
+    )

@@ -1,0 +1,203 @@
+"""Runs into PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from trellis.destinations.refusals import first_line
+from trellis.destinations.sql.literals import string_literal
+from trellis.destinations.sql.names import quoted
+from trellis.destinations.url import redacted
+from trellis.dialects.snowplow.columns.profiles import PROFILES
+from trellis.dialects.snowplow.runs.row_files import NULL, read_blocks, read_rows
+from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, WarehouseUnavailable
+from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
+from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
+from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
+from trellis.errors import DestinationError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LOCK_WAIT: Final = 600
+"""Seconds that a statement waits for a table that another session has locked."""
+_LOCK: Final = 0x736E6F77
+"""The first number of the lock that loads of runs into one dataset share."""
+_COLUMNS: Final = """
+    SELECT relname, obj_description(pg_class.oid, 'pg_class'), attname, format_type(atttypid, atttypmod),
+        NOT attnotnull
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = $1 AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped
+    ORDER BY relname, attnum
+"""
+
+
+class PostgresWarehouse(SqlWarehouse):
+    def __init__(self, url: str, lock_wait: float = LOCK_WAIT) -> None:
+        self.profile, self.shown = PROFILES["postgres"], redacted(url)
+        self.url, self.lock_wait = url, lock_wait
+        self.connection: Any = None
+        self.reconnect()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._explained():
+            cursor = self.connection.execute(statement.encode(), values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    def tables(self, dataset: str) -> Mapping[str, RealTable]:
+        return group_columns(self.execute(_COLUMNS, (dataset,)))
+
+    def stage_texts(self, columns: Sequence[str], files: Sequence[Path], null: str) -> Staging:
+        staging = Staging.beside(columns)
+        names = ", ".join(map(quoted, columns))
+        number = f"{staging.row_number} bigint GENERATED ALWAYS AS IDENTITY (START 0 MINVALUE 0)"
+        self.execute(f"DROP TABLE IF EXISTS pg_temp.{staging.table}")
+        self.execute(
+            f"CREATE TEMP TABLE {staging.table} ({', '.join(f'{quoted(name)} text' for name in columns)}, "
+            f"{number})"
+        )
+        with self._copying(f"pg_temp.{staging.table} ({names})", null) as copy:
+            for path in files:
+                for block in _blocks(path, columns, null):
+                    copy.write(block)
+        return Staging(f"pg_temp.{staging.table}", staging.row_number)
+
+    def validity(self, column: CopyColumn) -> str:
+        """Texts of the usual form are valid; others are tried."""
+        name = quoted(column.source)
+        usual = string_literal(_USUAL.get(column.type.partition(" ")[0], "^$"))
+        tried = f"{self._is_valid}({name}, {string_literal(_TRIED.get(column.type, column.type))})"
+        odd = f"{name} !~ {BEGIN_OF_VALUE}"
+        return f"CASE WHEN {name} ~ {usual} THEN true WHEN {odd} THEN false ELSE {tried} END"
+
+    def append_rows(self, reference: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        listed = ", ".join(map(quoted, names))
+        with self._copying(f"{reference} ({listed})", NULL) as copy:
+            for row in rows:
+                copy.write_row([_storable(value) for value in row])
+
+    def lock(self, dataset: str) -> None:
+        self.execute("SELECT pg_advisory_xact_lock($1, hashtext($2))", (_LOCK, dataset))
+
+    def reconnect(self) -> None:
+        import psycopg
+
+        self.close()
+        try:
+            self.connection = psycopg.connect(self.url, autocommit=True, cursor_factory=psycopg.RawCursor)
+        except psycopg.Error as error:
+            raise WarehouseUnavailable(
+                f"{self.shown}: PostgreSQL does not let this user in: {first_line(error)}; check the URL and "
+                "that the server runs"
+            ) from None
+        self.execute(_SETTINGS)
+        self.execute(f"SET lock_timeout = '{self.lock_wait:g}s'")
+        self._is_valid = "pg_input_is_valid"
+        if self.connection.info.server_version < _HAS_VALIDITY:
+            self._is_valid = "pg_temp.q_is_valid"
+            self.execute(_VALIDITY)
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+
+    @contextmanager
+    def _copying(self, target: str, null: str) -> Iterator[Any]:
+        command = f"COPY {target} FROM STDIN (NULL {string_literal(null)})"
+        with self._explained(), self.connection.cursor() as cursor, cursor.copy(command.encode()) as copy:
+            yield copy
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """An operational error may pass; a full disk, too, but not within minutes."""
+        import psycopg
+
+        try:
+            yield
+        except psycopg.Error as error:
+            passes = isinstance(error, psycopg.OperationalError) and not isinstance(
+                error, psycopg.errors.DiskFull
+            )
+            refusal = WarehouseUnavailable if passes else DestinationError
+            raise refusal(f"{self.shown}: PostgreSQL refused: {first_line(error)}") from None
+
+
+_SETTINGS: Final = """
+    SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET standard_conforming_strings = on;
+    SET client_encoding = 'UTF8'
+"""
+_HAS_VALIDITY: Final = 160000
+"""The first server that has pg_input_is_valid."""
+_VALIDITY: Final = """
+    CREATE FUNCTION pg_temp.q_is_valid(value text, type text) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+        EXECUTE format('SELECT %L::%s', value, type);
+        RETURN true;
+    EXCEPTION WHEN others THEN
+        RETURN value IS NULL;
+    END $$
+"""
+_TRIED: Final = {"TIMESTAMP": "timestamptz"}
+"""Texts of times may have an offset, which timestamp passes over."""
+_USUAL: Final = {
+    "SMALLINT": "^-?[0-9]{1,4}$",
+    "INT": "^-?[0-9]{1,9}$",
+    "BIGINT": "^-?[0-9]{1,18}$",
+    "DOUBLE": r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$",
+    "BOOLEAN": "^[01]$",
+    "TIMESTAMP": "^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])[T ]([01][0-9]|2[0-3])(:[0-5][0-9]){2}"
+    r"(\.[0-9]{1,6})?Z?$",
+    "DATE": "^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$",
+}
+_NULL_FIELD: Final = re.compile(rb"(?<![^\t\n])\\\\(\\\\)?N(?![^\t\n])")
+"""The field for NULL, and the text that looks like it, once their backslashes are doubled."""
+_ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"), ("\0", " "))
+"""How COPY reads what would end a value or a line. PostgreSQL has no NUL."""
+
+
+def _blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
+    """A file of a run as COPY reads it, some megabytes at a time."""
+    if path.suffix == ".parquet":
+        for batch in read_rows([str(path)], columns):
+            yield _copy_lines(batch, null)
+        return
+    for block in read_blocks(path):
+        yield copy_text(block, null)
+
+
+def copy_text(block: bytes, null: str = NULL) -> bytes:
+    """Lines of a run as COPY reads them, for which a backslash begins an escape."""
+    escaped = block.replace(b"\\", b"\\\\").replace(b"\0", b" ")
+    if null != NULL:
+        return escaped
+    return _NULL_FIELD.sub(lambda match: rb"\\N" if match[1] else rb"\N", escaped)
+
+
+def _copy_lines(batch: pa.RecordBatch, null: str) -> bytes:
+    import pyarrow.compute as pc
+
+    texts = [pc.fill_null(_copy_texts(column), null) for column in batch.columns]
+    lines = pc.binary_join_element_wise(*texts, "\t").to_pylist()
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _copy_texts(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_boolean(column.type):
+        return pc.if_else(column, "1", "0")
+    texts = column.cast(pa.string())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        for sign, escape in _ESCAPES:
+            texts = pc.replace_substring(texts, sign, escape)
+    return texts
+
+
+def _storable(value: Any) -> Any:
+    return value.replace("\0", " ") if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""Loads as operators see them: hooks, logs, lineage and metrics."""

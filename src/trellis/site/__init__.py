@@ -1,0 +1,1 @@
+"""A dataset as a folder of HTML pages: tables, an ERD, the history, what was left out. No scripts."""

@@ -1,0 +1,434 @@
+"""Run folders loaded into DuckDB and PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dialects.snowplow.enriched import (
+    ORDER,
+    VESSEL_CALL,
+    enriched_line,
+    event_id,
+    vessel_call,
+    write_registry,
+)
+from dialects.snowplow.families import document, object_schema, text
+from dialects.snowplow.loading.runs import DATA, TABLE, columns, load, loader, shred
+from trellis.dialects.snowplow.columns.column_types import varchar
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.runs.loading import loader as module
+from trellis.dialects.snowplow.runs.loading.events_table import ATOMIC
+from trellis.dialects.snowplow.runs.loading.retries import Retries
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
+from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
+from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
+from trellis.engine.staging.dead_letters import DISCARDS
+from trellis.errors import DestinationError, SchemaError
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_seed_s50_tables_grow_with_each_run(warehouse: SqlWarehouse, tmp_path: Path, format: str) -> None:
+    """The RFC's example end to end; the run of the first version is loaded last once more."""
+    versions = ORDER.split()
+    expected = {
+        "1-0-0": ["berth", "arrived_at"],
+        "1-1-0": ["draught_m"],
+        "1-2-0": ["agent", "pilot"],
+        "1-0-1": ["cargo"],
+        "1-2-1": ["tug_count"],
+    }
+    names: list[str] = []
+    for number, version in enumerate(versions):
+        registry = write_registry(tmp_path, " ".join(versions[: number + 1]))
+        line = enriched_line(number, vessel_call(version, berth=version, **DATA[version]), app_id="web")
+        report = load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format=format))
+        assert (report.state, report.rows) == ("loaded", {TABLE: 1, "events": 1})
+        names += expected[version]
+        assert columns(warehouse) == names
+        assert warehouse.tables("atomic")[TABLE].comment == f"{VESSEL_CALL}{version}"
+    rows = warehouse.execute(
+        "SELECT berth, CAST(arrived_at AS VARCHAR), draught_m, agent, pilot, cargo, tug_count "
+        f"FROM atomic.{TABLE} ORDER BY root_id"
+    )
+    assert rows == [
+        ("1-0-0", "2024-03-09 03:06:07", None, None, None, None, None),
+        ("1-1-0", None, 1.5, None, None, None, None),
+        ("1-2-0", None, None, "a\\N", True, None, None),
+        ("1-0-1", None, None, None, None, "\\N", None),
+        ("1-2-1", None, None, None, None, None, 2),
+    ]
+    assert warehouse.execute("SELECT count(*), min(app_id) FROM atomic.events") == [(5, "web")]
+    assert warehouse.execute("SELECT count(*) FROM atomic.events WHERE load_tstamp IS NULL") == [(0,)]
+
+
+def test_an_older_run_goes_into_a_newer_table(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    older = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="old"))])
+    newer = shred(tmp_path, warehouse, registry, [enriched_line(2, vessel_call("1-2-1", berth="new"))])
+    load(warehouse, registry, newer)
+    assert [*load(warehouse, registry, older).statements] == []
+    assert warehouse.execute(f"SELECT berth, tug_count FROM atomic.{TABLE} ORDER BY 1") == [
+        ("new", None),
+        ("old", None),
+    ]
+
+
+def test_r86_what_was_published_since_the_run_does_not_widen_the_table(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    """S-56, S-60."""
+    registry = write_registry(tmp_path, "1-0-0 1-1-0 1-2-0")
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-2-0", berth="A"))])
+    write_registry(tmp_path)
+    load(warehouse, registry, run)
+    assert columns(warehouse) == ["berth", "arrived_at", "draught_m", "agent", "pilot"]
+
+
+def test_r87_the_table_migrates_by_position_not_by_number(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    load(
+        warehouse,
+        registry,
+        shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-2-0", berth="A"))]),
+    )
+    report = load(
+        warehouse,
+        registry,
+        shred(tmp_path, warehouse, registry, [enriched_line(2, vessel_call("1-0-1", berth="B", cargo="c"))]),
+    )
+    assert [
+        statement.partition(" ADD COLUMN ")[2] for statement in report.statements if " ADD " in statement
+    ] == ['"cargo" VARCHAR' + ("(20)" if warehouse.profile.name == "postgres" else "")]
+
+
+@pytest.mark.parametrize(
+    ("comment", "reason"),
+    [
+        (None, "the table has no comment, so its version is not known; set it: COMMENT ON TABLE"),
+        ("mine", "its comment is 'mine'; expected one of 1-0-0, 1-1-0, 1-2-0, 1-0-1, 1-2-1 of org.harbor"),
+    ],
+)
+def test_r88_a_table_without_a_known_version_is_refused(
+    warehouse: SqlWarehouse, tmp_path: Path, comment: str | None, reason: str
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    text_of_comment = "NULL" if comment is None else f"'{comment}'"
+    warehouse.execute(f"COMMENT ON TABLE atomic.{TABLE} IS {text_of_comment}")
+    with pytest.raises(SchemaError, match=reason):
+        load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+
+
+def test_r89_a_table_without_one_of_its_columns_is_refused(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    """S-55, S-62: counts of columns are compared at each load."""
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-2-1", berth="A"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} DROP COLUMN cargo")
+    second = shred(tmp_path, warehouse, registry, lines)
+    with pytest.raises(
+        SchemaError, match=r"15 columns, 16 are expected by its comment .*: missing cargo; mend"
+    ):
+        load(warehouse, registry, second)
+    assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(1,)]
+
+
+def test_r90_a_run_is_loaded_once(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    assert [load(warehouse, registry, run).state for _ in range(2)] == ["loaded", "already loaded"]
+    assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(1,)]
+    assert warehouse.execute("SELECT base, count_good FROM atomic.manifest") == [(f"{run}/", 1)]
+
+
+def test_r91_a_failed_load_leaves_nothing_and_goes_in_once_later(
+    warehouse: SqlWarehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = write_registry(tmp_path)
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+
+    def fail(manifest: object, now: object) -> None:
+        raise DestinationError("the server is gone")
+
+    with monkeypatch.context() as patch, pytest.raises(DestinationError, match="the server is gone"):
+        patch.setattr(module, "manifest_row", fail)
+        load(warehouse, registry, run)
+    assert TABLE not in warehouse.tables("atomic")
+    assert load(warehouse, registry, run).state == "loaded"
+    assert warehouse.execute(f"SELECT berth FROM atomic.{TABLE}") == [("A",)]
+
+
+def test_r92_another_version_of_the_algorithm_is_refused(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    """S-73."""
+    registry = write_registry(tmp_path)
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    families = json.loads((run / FAMILIES_FILE).read_text())
+    (run / FAMILIES_FILE).write_text(json.dumps({**families, "algorithm": "0"}))
+    with pytest.raises(
+        SchemaError, match="shredded by version 0 of the algorithm, this loader has version 1"
+    ):
+        load(warehouse, registry, run)
+    assert "events" not in warehouse.tables("atomic")
+
+
+def test_r93_a_run_without_completion_file_is_incomplete(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1)])
+    (run / COMPLETION_FILE).unlink()
+    assert load(warehouse, registry, run).state == "incomplete"
+    assert "events" not in warehouse.tables("atomic")
+
+
+def test_values_that_do_not_fit_are_kept_beside(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    data = {"tugCount": "many", "arrivedAt": "yesterday", "pilot": "maybe", "draughtM": "7,5"}
+    line = enriched_line(1, vessel_call("1-2-1", berth="K7", **data))
+    run = shred(tmp_path, warehouse, registry, [line], settings={"validate": "false"})
+    assert load(warehouse, registry, run).discards == 4
+    kept = warehouse.execute(
+        'SELECT column_name, "row", value, reason FROM atomic._trellis_discards ORDER BY 1'
+    )
+    assert [(name, value) for name, _, value, _ in kept] == [
+        ("arrived_at", "yesterday"),
+        ("draught_m", "7,5"),
+        ("pilot", "maybe"),
+        ("tug_count", "many"),
+    ]
+    assert {event for _, event, _, _ in kept} == {event_id(1)}
+    assert kept[-1][-1] == "not convertible: text into SMALLINT"
+
+
+def test_a_schema_that_was_patched_since_the_run_is_refused(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"a": text(9)})])
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", a="x"))])
+    write_registry(tmp_path, documents=[document("1-0-0", {"a": {"type": "integer"}})])
+    with pytest.raises(SchemaError, match=r"one of 1-0-0 of .* was patched since the run was shredded"):
+        load(warehouse, registry, run)
+
+
+def test_status_says_which_runs_are_loaded(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    runs = [shred(tmp_path, warehouse, registry, [enriched_line(number)]) for number in range(3)]
+    load(warehouse, registry, runs[0])
+    (runs[1] / COMPLETION_FILE).unlink()
+    runs_loader = loader(warehouse, registry)
+    assert [(report.run, report.state) for report in runs_loader.status(str(tmp_path / "out"))] == [
+        ("run=2031-04-05-00-00-00", "already loaded"),
+        ("run=2031-04-05-01-00-00", "incomplete"),
+        ("run=2031-04-05-02-00-00", "unloaded"),
+    ]
+
+
+def test_contexts_of_duplicates_need_no_registry(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, event_fingerprint=text) for text in "fg"]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    assert warehouse.execute(
+        "SELECT original_event_id, count(*) FROM atomic.com_snowplowanalytics_snowplow_duplicate_1 "
+        "JOIN atomic.events ON event_id = root_id GROUP BY 1"
+    ) == [(event_id(1), 2)]
+
+
+def test_every_load_keeps_its_discards_beside_those_of_other_loads(
+    warehouse: SqlWarehouse, url: str, tmp_path: Path
+) -> None:
+    """Both ways of loading share one table."""
+    registry = write_registry(tmp_path)
+    line = enriched_line(1, vessel_call("1-2-1", berth="K7", tugCount="many"))
+    run = shred(tmp_path, warehouse, registry, [line], settings={"validate": "false"})
+    load(warehouse, registry, run)
+    names = [column.name for column in warehouse.tables("atomic")["_trellis_discards"].columns]
+    assert names == [*DISCARDS.columns]
+    assert warehouse.execute(
+        "SELECT load_id, table_name, column_name, path, value, position FROM atomic._trellis_discards"
+    ) == [(f"{run}/", TABLE, "tug_count", "/tugCount", "many", 0)]
+
+
+def test_an_older_run_that_knew_fewer_versions_is_loaded_last(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path, "1-0-0")
+    older = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="old"))])
+    registry = write_registry(tmp_path)
+    newer = shred(tmp_path, warehouse, registry, [enriched_line(2, vessel_call("1-2-1", berth="new"))])
+    load(warehouse, registry, newer, verification="definition")
+    assert load(warehouse, registry, older, verification="definition").statements == []
+    assert warehouse.tables("atomic")[TABLE].comment == f"{VESSEL_CALL}1-2-1"
+    assert warehouse.execute(f"SELECT berth, tug_count FROM atomic.{TABLE} ORDER BY 1") == [
+        ("new", None),
+        ("old", None),
+    ]
+
+
+ALTERED = {
+    "dropped": ("DROP COLUMN cargo", "15 columns, 16 are expected .*: missing cargo"),
+    "added": ("ADD COLUMN remark VARCHAR", "17 columns, 16 are expected .*: extra remark"),
+    "renamed": ("RENAME COLUMN cargo TO load", "16 columns, 16 are expected .*: missing cargo; extra load"),
+}
+
+
+@pytest.mark.parametrize(("change", "reason"), ALTERED.values(), ids=ALTERED)
+def test_seed_s55_seed_s62_a_table_altered_by_hand_is_refused(
+    warehouse: SqlWarehouse, tmp_path: Path, change: str, reason: str
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-2-1", berth="A"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} {change}")
+    second = shred(tmp_path, warehouse, registry, lines)
+    with pytest.raises(SchemaError, match=reason):
+        load(warehouse, registry, second)
+    assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(1,)]
+
+
+def test_seed_s64_a_column_of_another_type_is_refused_where_definitions_are_compared(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-2-1", berth="A", tugCount=2))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} ALTER COLUMN tug_count TYPE VARCHAR(65535)")
+    second = shred(tmp_path, warehouse, registry, lines)
+    actual = "VARCHAR(65535)" if warehouse.profile.texts_have_length else "VARCHAR"
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, second, verification="definition")
+    assert f": tug_count is {actual}, expected SMALLINT; mend the table" in str(refusal.value)
+    assert load(warehouse, registry, second).state == "loaded"
+    assert warehouse.execute(f"SELECT tug_count FROM atomic.{TABLE}") == [("2",), ("2",)]
+
+
+def test_seed_s65_a_column_in_another_place_is_refused_where_definitions_are_compared(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-2-1", berth="A", agent="B"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    type_text = warehouse.profile.type_text(varchar(40))
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} DROP COLUMN agent")
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} ADD COLUMN agent {type_text}")
+    second = shred(tmp_path, warehouse, registry, lines)
+    with pytest.raises(SchemaError, match="agent is in place 16, expected in place 13"):
+        load(warehouse, registry, second, verification="definition")
+    load(warehouse, registry, second)
+    assert warehouse.execute(f"SELECT agent, cargo FROM atomic.{TABLE} ORDER BY 1 NULLS FIRST") == [
+        (None, None),
+        ("B", None),
+    ]
+
+
+def test_seed_s63_a_schema_patched_between_loads_is_named(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    """The table has as many columns as before, so their number tells nothing."""
+    line = enriched_line(1, vessel_call("1-0-0", agent="B"))
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"agent": {"type": "integer"}})])
+    first = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", agent=1))])
+    load(warehouse, registry, first)
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"agent": text(40)})])
+    second = shred(tmp_path, warehouse, registry, [line])
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, second)
+    actual = warehouse.profile.type_text(varchar(40))
+    assert str(refusal.value) == (
+        f"{TABLE}: {VESSEL_CALL}1-0-0 was patched since the load of {first}/, and the table is not as the "
+        f"schema says now: agent is BIGINT, expected {actual}; change the table by hand, or publish the old "
+        "schema again and the change as a new version"
+    )
+
+
+def test_a_patch_of_words_alone_stops_nothing(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    line = enriched_line(1, vessel_call("1-0-0", agent="B"))
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"agent": text(40)})])
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line]))
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"agent": text(40)}, title="Call")])
+    assert load(warehouse, registry, shred(tmp_path, warehouse, registry, [line])).state == "loaded"
+
+
+def test_the_table_of_a_version_that_does_not_fit(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    documents = [document("1-0-0", {"agent": {"type": "integer"}}), document("1-0-1", {"agent": text(40)})]
+    registry = write_registry(tmp_path, documents=documents)
+    lines = [
+        enriched_line(1, vessel_call("1-0-0", agent=7)),
+        enriched_line(2, vessel_call("1-0-1", agent="B")),
+    ]
+    report = load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    [recovered] = report.recovered
+    assert recovered.startswith(f"{TABLE}_0_1_recovered_")
+    assert report.rows == {TABLE: 1, recovered: 1, "events": 2}
+    assert warehouse.execute(f"SELECT agent FROM atomic.{recovered}") == [("B",)]
+    registry = write_registry(tmp_path, documents=documents[:1])
+    run = tmp_path / "out/run=2031-04-05-00-00-00"
+    warehouse.execute("DELETE FROM atomic.manifest")
+    (tmp_path / "registry/org.harbor/vessel_call/jsonschema/1-0-1").unlink()
+    with pytest.raises(
+        SchemaError, match="the registry lists 1-0-0, and the run was shredded by 1-0-0, 1-0-1"
+    ):
+        load(warehouse, registry, run)
+
+
+def test_seed_s91_a_table_follows_its_overlay(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path, "1-0-0")
+    overlay = {"/berth": {"column": "dock", "position": 2}}
+    (tmp_path / "registry/org.harbor/vessel_call/jsonschema/1.overlay.json").write_text(json.dumps(overlay))
+    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    assert columns(warehouse) == ["arrived_at", "dock"]
+    assert warehouse.execute(f"SELECT dock FROM atomic.{TABLE}") == [("A",)]
+
+
+def test_texts_of_events_are_as_long_as_the_registry_says(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    atomic = SchemaDocument(ATOMIC, object_schema({"app_id": text(3)}))
+    registry = write_registry(tmp_path, documents=[atomic])
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [enriched_line(1, app_id="shop")]))
+    cut = warehouse.profile.texts_have_length
+    assert warehouse.execute("SELECT app_id FROM atomic.events") == [("sho" if cut else "shop",)]
+
+
+def test_a_table_of_events_without_a_column_is_refused(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [enriched_line(1)]))
+    warehouse.execute("ALTER TABLE atomic.events DROP COLUMN geo_city")
+    second = shred(tmp_path, warehouse, registry, [enriched_line(2)])
+    type_text = warehouse.profile.type_text(warehouse.profile.adapt(varchar(75)))
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, second)
+    assert str(refusal.value) == (
+        "events: it has no column geo_city; add what is missing: "
+        f'ALTER TABLE atomic.events ADD COLUMN "geo_city" {type_text}'
+    )
+
+
+def test_tabs_and_ends_of_lines_stay_in_texts_of_parquet(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    odd = "a\tb\nc\rd\\e"
+    line = enriched_line(1, vessel_call("1-2-1", berth="A", agent=odd))
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format="parquet"))
+    assert warehouse.execute(f"SELECT agent FROM atomic.{TABLE}") == [(odd,)]
+
+
+def test_a_warehouse_that_is_out_of_reach_is_tried_again(
+    warehouse: SqlWarehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = write_registry(tmp_path)
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1)])
+    waits: list[float] = []
+    real_lock = warehouse.lock
+
+    def lock(dataset: str) -> None:
+        if len(waits) < 2:
+            raise WarehouseUnavailable("the server restarts")
+        real_lock(dataset)
+
+    monkeypatch.setattr(warehouse, "lock", lock)
+    monkeypatch.setattr(warehouse, "reconnect", lambda: None)
+    report = load(warehouse, registry, run, retries=Retries((30.0, 60.0), waits.append))
+    assert (report.state, report.attempts, waits) == ("loaded", 3, [30.0, 60.0])
+    with pytest.raises(SchemaError, match="no such"):
+        Retries((30.0,), waits.append).run(fail_for_good)
+    assert waits == [30.0, 60.0]
+
+
+def fail_for_good(attempt: int) -> None:
+    raise SchemaError("no such table")

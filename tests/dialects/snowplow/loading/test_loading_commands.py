@@ -1,0 +1,178 @@
+"""The commands about tables that are loaded: verify, adopt, replay, archive, script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from cli.conftest import Trellis
+from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, vessel_call, write_registry, write_run
+from dialects.snowplow.loading.runs import TABLE
+
+RUN = "run=2031-04-05-06-00-00"
+WAREHOUSE = ("--schema", "registry", "--to", "duckdb:shop.duckdb")
+
+
+@pytest.fixture
+def loaded(trellis: Trellis, folder: Path) -> Trellis:
+    """A run of one good event and two that failed, loaded by the first version of F."""
+    write_registry(folder, "1-0-0")
+    lines = [
+        enriched_line(1, vessel_call("1-0-0", berth="A")),
+        enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1.5)),
+        "no event",
+    ]
+    write_run(folder, lines)
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--profile", "duckdb")
+    assert trellis(*shred, "--engine", "inline").code == 0
+    ran = trellis("snowplow", "load", "out", *WAREHOUSE)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"{RUN}: 2 events failed, see table failed_events" in ran.out
+    write_registry(folder)
+    return trellis
+
+
+def change(*statements: str) -> None:
+    with duckdb.connect("shop.duckdb") as db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def test_verify(loaded: Trellis) -> None:
+    ran = loaded("snowplow", "verify", *WAREHOUSE)
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split() for line in ran.out.splitlines()] == [
+        ["Table", "State", "Version", "Registry"],
+        [TABLE, "behind", "1-0-0", "1-2-1"],
+    ]
+    change(f"ALTER TABLE atomic.{TABLE} DROP COLUMN arrived_at")
+    ran = loaded("snowplow", "verify", TABLE, *WAREHOUSE, "--json")
+    assert ran.code == 1
+    assert ran.json == {
+        "tables": [
+            {
+                "table": TABLE,
+                "state": "altered",
+                "version": f"{VESSEL_CALL}1-0-0",
+                "last": f"{VESSEL_CALL}1-2-1",
+                "reasons": ["missing arrived_at"],
+            }
+        ]
+    }
+
+
+def test_adopt(loaded: Trellis) -> None:
+    change(
+        f"ALTER TABLE atomic.{TABLE} RENAME COLUMN berth TO dock", f"COMMENT ON TABLE atomic.{TABLE} IS NULL"
+    )
+    adopt = ("snowplow", "adopt", TABLE, *WAREHOUSE, "--version", "1-0-0")
+    ran = loaded(*adopt)
+    assert ran.code == 1
+    assert (
+        f"{TABLE}.berth missing: the table has no column like it for /berth; name one with --column"
+        in ran.out
+    )
+    assert ran.out.endswith(f"{TABLE} cannot be adopted as it is; nothing was changed")
+    ran = loaded(*adopt, "--column", "/berth=dock")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.endswith(f"{TABLE} is {VESSEL_CALL}1-0-0")
+    assert loaded("snowplow", "verify", *WAREHOUSE).code == 0
+    ran = loaded(*adopt, "--column", "berth")
+    assert (ran.code, ran.err) == (2, "error: --column berth: expected POINTER=NAME, such as /berth=dock")
+
+
+def test_replay(loaded: Trellis) -> None:
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[:2] == [
+        "2 failed events: 1 loaded",
+        "  1 failed again: loader_parsing_error",
+    ]
+    with duckdb.connect("shop.duckdb") as db:
+        assert db.execute(f"SELECT berth, draught_m FROM atomic.{TABLE} ORDER BY 1").fetchall() == [
+            ("A", None),
+            ("B", 1.5),
+        ]
+    ran = loaded(
+        "snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--json", "--reason", "generic_error"
+    )
+    assert ran.json == {"tried": 0, "loaded": 0, "failed": {}, "tables": [], "statements": []}
+
+
+def test_archive(loaded: Trellis, folder: Path) -> None:
+    ran = loaded("snowplow", "archive", "out", "--into", "archive", *WAREHOUSE)
+    assert (ran.code, ran.err, ran.out) == (0, "", f"{RUN}: moved to archive/{RUN}")
+    assert not (folder / "out" / RUN).exists()
+    ran = loaded(
+        "snowplow", "load", "archive", "--schema", "registry", "--to", "duckdb:other.duckdb", "--json"
+    )
+    assert [run["state"] for run in ran.json["runs"]] == ["loaded"]
+
+
+def test_script(loaded: Trellis) -> None:
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "shredded", "--engine", "inline")
+    assert loaded(*shred).code == 0
+    script = ("snowplow", "script", "shredded", "--schema", "registry", "--iam-role", "arn:aws:iam::1:role/x")
+    ran = loaded(*script, "--stage", "s3://acme/shredded")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert (lines[0], lines[1], lines[-1]) == (f"-- {RUN}", "BEGIN TRANSACTION;", "END TRANSACTION;")
+    ran = loaded(*script, "--stage", "/shredded")
+    assert ran.code == 2
+    assert ran.err.startswith(
+        "error: --stage /shredded: Redshift copies from S3; name the folder of the runs"
+    )
+
+
+def test_options_that_do_not_exist(loaded: Trellis) -> None:
+    ran = loaded("snowplow", "load", "out", *WAREHOUSE, "--verify", "counts")
+    assert (ran.code, ran.err) == (2, "error: --verify: there is no 'counts': did you mean 'count'?")
+    assert [
+        run["state"] for run in loaded("snowplow", "status", "out", *WAREHOUSE, "--json").json["runs"]
+    ] == ["already loaded"]
+    ran = loaded("snowplow", "status", "out", *WAREHOUSE, "--json", "--since", "2031-04-06")
+    assert ran.json == {"runs": []}
+
+
+def test_load_into_delta(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--format", "parquet")
+    assert trellis(*shred, "--engine", "inline").code == 0
+    lake = ("--schema", "registry", "--to", "delta:lake")
+    ran = trellis("snowplow", "load", "out", *lake, "--json")
+    assert (ran.code, ran.json["runs"][0]["state"]) == (0, "loaded")
+    ran = trellis("snowplow", "verify", *lake, "--json")
+    assert [(table["table"], table["state"]) for table in ran.json["tables"]] == [(TABLE, "behind")]
+    ran = trellis("snowplow", "replay", *lake)
+    assert ran.err.startswith("error: delta:lake: events are replayed where one transaction takes all tables")
+
+
+def test_tables_of_trellis_load_are_adopted(trellis: Trellis, folder: Path) -> None:
+    """It keeps versions in a schema of its own, so its tables have no comment."""
+    write_registry(folder, "1-0-0 1-1-0")
+    write_run(folder, [enriched_line(1, vessel_call("1-1-0", berth="A", draughtM=1.5))])
+    load = ("load", f"{RUN}/", "--dialect", "snowplow", "--dataset", "atomic", "--engine", "inline")
+    assert trellis(*load, *WAREHOUSE).code == 0
+    write_registry(folder)
+    (folder / "later").mkdir()
+    lines = [enriched_line(2, vessel_call("1-2-1", berth="B", tugCount=2)), "no event"]
+    write_run(folder / "later", lines, "run=2031-04-06-06-00-00")
+    shred = ("snowplow", "shred", "later", "--schema", "registry", "--out", "out", "--profile", "duckdb")
+    assert trellis(*shred, "--engine", "inline").code == 0
+    ran = trellis("snowplow", "load", "out", *WAREHOUSE)
+    assert (ran.code, "the table has no comment, so its version is not known" in ran.err) == (2, True)
+    ran = trellis("snowplow", "adopt", TABLE, *WAREHOUSE, "--json")
+    assert (ran.code, ran.json["version"], ran.json["overlay"]) == (0, f"{VESSEL_CALL}1-1-0", {})
+    ran = trellis("snowplow", "load", "out", *WAREHOUSE, "--verify", "definition")
+    assert (ran.code, ran.err) == (0, "")
+    with duckdb.connect("shop.duckdb") as db:
+        assert db.execute(
+            f"SELECT berth, draught_m, tug_count FROM atomic.{TABLE} ORDER BY 1"
+        ).fetchall() == [
+            ("A", 1.5, None),
+            ("B", None, 2),
+        ]
+        assert db.execute("SELECT count(*) FROM atomic.events").fetchall() == [(2,)]

@@ -1,0 +1,195 @@
+"""What stands in the way of a load: runs that are not whole, rights, locks, other loaders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from threading import Thread
+
+import psycopg
+import pytest
+
+from destinations.postgres_server import Server
+from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry
+from dialects.snowplow.loading.runs import TABLE, columns, load, loader, shred
+from trellis.dialects.snowplow.runs.loading.loader import RunReport
+from trellis.dialects.snowplow.runs.loading.retries import Retries
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
+from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
+from trellis.dialects.snowplow.runs.warehouses.duckdb import DuckDBWarehouse
+from trellis.dialects.snowplow.runs.warehouses.postgres import PostgresWarehouse
+from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
+from trellis.errors import DestinationError, SchemaError, UsageError
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> str:
+    return write_registry(tmp_path)
+
+
+@pytest.fixture
+def run(tmp_path: Path, warehouse: SqlWarehouse, registry: str) -> Path:
+    lines = [enriched_line(number, vessel_call("1-0-0", berth="A")) for number in range(3)]
+    return shred(tmp_path, warehouse, registry, lines)
+
+
+def test_a_folder_without_runs(warehouse: SqlWarehouse, registry: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no runs here; expected folders such as run=2031-04-05-06-00-00"):
+        loader(warehouse, registry).load(str(tmp_path / "nothing"))
+
+
+def test_a_run_under_another_name_is_the_same_run(warehouse: SqlWarehouse, registry: str, run: Path) -> None:
+    load(warehouse, registry, run)
+    copy = run.with_name("run=2099-01-01-00-00-00")
+    shutil.copytree(run, copy)
+    assert load(warehouse, registry, copy).state == "already loaded"
+    assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(3,)]
+
+
+def test_files_that_were_cut_or_deleted_stop_the_load(
+    warehouse: SqlWarehouse, registry: str, run: Path
+) -> None:
+    [file] = (run / "vendor=org.harbor/name=vessel_call/model=1").glob("part-*")
+    lines = file.read_text().splitlines(keepends=True)
+    for kept in (2, 0):
+        file.write_text("".join(lines[:kept]))
+        with pytest.raises(
+            SchemaError, match=f"model=1: {kept} rows, and the manifest says 3; the files were"
+        ):
+            load(warehouse, registry, run)
+    file.unlink()
+    with pytest.raises(SchemaError, match="model=1: 0 rows, and the manifest says 3"):
+        load(warehouse, registry, run)
+    assert "events" not in warehouse.tables("atomic")
+
+
+@pytest.mark.parametrize("file", [COMPLETION_FILE, FAMILIES_FILE])
+def test_manifests_that_are_none(warehouse: SqlWarehouse, registry: str, run: Path, file: str) -> None:
+    for text, reason in (
+        ("{broken", "not JSON"),
+        ("[]", "a JSON object is expected"),
+        ("{}", "not those of a"),
+    ):
+        (run / file).write_text(text)
+        with pytest.raises(SchemaError, match=reason):
+            load(warehouse, registry, run)
+
+
+def test_runs_of_orc_are_refused(warehouse: SqlWarehouse, registry: str, tmp_path: Path) -> None:
+    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
+    run = shred(tmp_path, warehouse, registry, lines, format="orc")
+    with pytest.raises(UsageError, match="ORC is not loaded; shred the run with --format csv or parquet"):
+        load(warehouse, registry, run)
+    assert warehouse.tables("atomic") == {}
+
+
+def test_a_run_for_another_warehouse_is_refused(tmp_path: Path, registry: str) -> None:
+    """The table of a version that does not fit in Redshift would be absent in DuckDB."""
+    warehouse = DuckDBWarehouse(str(tmp_path / "shop.duckdb"))
+    document = json.loads(Path(registry, "org.harbor/vessel_call/jsonschema/1-2-1").read_text())
+    document["properties"]["tugCount"]["maximum"] = 40_000
+    document["self"]["version"] = "1-2-2"
+    folder = Path(registry, "org.harbor/vessel_call/jsonschema")
+    (folder / "1-2-2").write_text(json.dumps(document))
+    listed = json.loads((folder / "1").read_text())
+    (folder / "1").write_text(json.dumps([*listed, listed[-1].replace("1-2-1", "1-2-2")]))
+    lines = [enriched_line(1, vessel_call("1-2-2", berth="A", tugCount=30_000))]
+    run = shred(tmp_path, warehouse, registry, lines, profile="redshift")
+    with pytest.raises(
+        SchemaError, match=r"in duckdb iglu:\S+/1-2-2 makes no such table; shred the run again"
+    ):
+        load(warehouse, registry, run)
+
+
+def test_an_overlay_that_is_stored_after_a_run_was_shredded(
+    warehouse: SqlWarehouse, registry: str, run: Path
+) -> None:
+    """As `adopt` does."""
+    overlay = {"/berth": {"column": "dock", "position": 2}}
+    Path(registry, "org.harbor/vessel_call/jsonschema/1.overlay.json").write_text(json.dumps(overlay))
+    load(warehouse, registry, run)
+    assert columns(warehouse) == ["arrived_at", "dock"]
+    assert warehouse.execute(f"SELECT DISTINCT dock FROM atomic.{TABLE}") == [("A",)]
+
+
+postgres_alone = pytest.mark.parametrize("url", ["postgres"], indirect=True)
+
+
+@postgres_alone
+def test_a_user_without_create_is_told_at_once(
+    url: str, warehouse: SqlWarehouse, registry: str, run: Path, postgres: Server, database: str
+) -> None:
+    name = f"reader_{database}"
+    postgres.run(f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
+    reader = PostgresWarehouse(postgres.url(database, user=name, password="x"))
+    waits: list[float] = []
+    with pytest.raises(DestinationError, match="permission denied for database") as refusal:
+        load(reader, registry, run, retries=Retries((30.0,), waits.append))
+    assert (waits, isinstance(refusal.value, WarehouseUnavailable)) == ([], False)
+    reader.close()
+
+
+@postgres_alone
+def test_a_locked_table_is_waited_for(url: str, warehouse: SqlWarehouse, registry: str, run: Path) -> None:
+    load(warehouse, registry, run)
+    second = run.with_name("run=2099-01-01-00-00-00")
+    shutil.copytree(run, second)
+    manifest = (second / COMPLETION_FILE).read_text()
+    (second / COMPLETION_FILE).write_text(manifest.replace(run.name, second.name))
+    impatient = PostgresWarehouse(url, lock_wait=0.2)
+    waits: list[float] = []
+    with psycopg.connect(url) as other:
+        other.execute(f"LOCK TABLE atomic.{TABLE}".encode())
+
+        def release(pause: float) -> None:
+            waits.append(pause)
+            other.rollback()
+
+        report = load(impatient, registry, second, retries=Retries((30.0,), release))
+    assert (report.state, report.attempts, waits) == ("loaded", 2, [30.0])
+    impatient.close()
+
+
+@postgres_alone
+def test_a_server_that_restarts_is_tried_again(
+    url: str, warehouse: SqlWarehouse, registry: str, run: Path, postgres: Server, database: str
+) -> None:
+    """Here only the connection is ended, as a restart does."""
+    postgres.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'")
+    report = load(warehouse, registry, run, retries=Retries((0.0,), lambda _: None))
+    assert (report.state, report.attempts) == ("loaded", 2)
+
+
+@postgres_alone
+def test_loaders_of_one_run_at_once_load_it_once(
+    url: str, warehouse: SqlWarehouse, registry: str, run: Path
+) -> None:
+    reports: list[RunReport] = []
+
+    def load_run() -> None:
+        other = PostgresWarehouse(url)
+        reports.append(load(other, registry, run))
+        other.close()
+
+    threads = [Thread(target=load_run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(report.state for report in reports) == ["already loaded"] * 3 + ["loaded"]
+    assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(3,)]
+
+
+def test_a_file_that_another_process_holds_is_tried_again(tmp_path: Path) -> None:
+    """A file that is no database stands for one that is locked: DuckDB opens neither."""
+    (tmp_path / "shop.duckdb").write_text("locked")
+    waits: list[float] = []
+
+    def release(pause: float) -> None:
+        waits.append(pause)
+        (tmp_path / "shop.duckdb").unlink()
+
+    opened = Retries((30.0,), release).run(lambda _: DuckDBWarehouse(str(tmp_path / "shop.duckdb")))
+    assert (opened.tables("atomic"), waits) == ({}, [30.0])
+    opened.close()
