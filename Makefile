@@ -35,6 +35,9 @@ test-registry: setup  ## run the tests that need Chromium, or Snowplow's own cli
 test-lake: setup  ## run the tests whose merges into Delta and Iceberg are jobs of Spark; ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m lake tests $(ARGS)
 
+test-yt: setup  ## run the tests of YTsaurus's own client against our server, 1 GB in and out; ARGS='-k name' to choose
+	@$(BIN)/python -m pytest -m 'yt or not yt' tests/dialects/ytsaurus/server $(ARGS)
+
 check: setup  ## lint, format, types (strict) and the rules of who may import whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -52,4 +55,4 @@ clean:  ## remove what was made here: .venv, caches, demo/
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis demo dist spark-warehouse artifacts
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test test-pinot test-registry test-lake check bench lock clean
+.PHONY: help setup demo test test-pinot test-registry test-lake test-yt check bench lock clean

@@ -6,6 +6,7 @@ make bench ARGS='--rows 1000000 --profile shop --skip dlt --only race'
 make bench ARGS='--only merges'        a table in DuckDB of which a tenth is brought again
 make bench ARGS='--only rides'          an authored schema: rides as Pinot stores them
 make bench ARGS='--only registry'      a server of 10,000 schemas
+make bench ARGS='--only shredder'      enriched events of Snowplow into files
 make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
@@ -36,6 +37,7 @@ from contest import (
     generated,
     multiplied,
 )
+from enriched_events import make_run
 from event_streams import Streams
 from measure import run
 from merges import Merges
@@ -211,6 +213,40 @@ class Bench:
         )
         self._aim("registry: publication into 200 versions, ms", 50, figures["publication"]["seconds"] * 1000)
 
+    def shredder(self) -> None:
+        """Enriched events of Snowplow, with 5 families and with 50."""
+        ways = {
+            "Parquet": (),
+            "Parquet, without validation": ("--without-validation",),
+            "CSV": ("--format", "csv"),
+            "CSV, without validation": ("--format", "csv", "--without-validation"),
+            "ORC": ("--format", "orc"),
+            "wide rows in Parquet": ("--layout", "wide"),
+        }
+        rows, out = max(self.options.rows), str(self.folder / "shredded")
+        shown = table(f"{rows:,} enriched events, the second run", "", "families", "seconds", "x Spark", "MB")
+        measured: dict[tuple[str, int], float] = {}
+        for families in (5, 50):
+            place = tuple(map(str, make_run(self.folder, rows, families)))
+            for name, words in {FLOOR: ("--floor",), **(ways if families == 5 else {"Parquet": ()})}.items():
+                result = run("shred.py", *place, out, *words)
+                if result.error:
+                    self._tell(f"shredder, {name}: {result.error}")
+                    continue
+                second = measured[name, families] = result.figures["seconds"][-1]
+                floor = measured.get((FLOOR, families), 0.0)
+                driver = megabytes(result.peak.get("driver"))
+                shown.add_row(name, str(families), seconds(second), times(second, floor), driver)
+        self.console.print(shown)
+        for name in ways:
+            limit = 1.5 if "without" in name else 2
+            if {(name, 5), (FLOOR, 5)} <= measured.keys():
+                ratio = measured[name, 5] / measured[FLOOR, 5]
+                self._aim(f"shredder, {name}, in times of the floor", limit, ratio)
+        if {("Parquet", 5), ("Parquet", 50)} <= measured.keys():
+            ratio = measured["Parquet", 50] / measured["Parquet", 5]
+            self._aim("shredder, 50 families, in times of 5", 1.3, ratio)
+
     def verdict(self) -> None:
         if not self.aims:
             return
@@ -340,7 +376,7 @@ def _options() -> argparse.Namespace:
     made.add_argument(
         "--only",
         action="append",
-        choices=("race", "rows", "columns", "small", "streams", "merges", "rides", "registry"),
+        choices=("race", "rows", "columns", "small", "streams", "merges", "rides", "registry", "shredder"),
         help="some sections",
     )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
@@ -365,7 +401,7 @@ def main() -> None:
     bench = Bench(options, console)
     sections = (
         bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges, bench.rides,
-        bench.registry,
+        bench.registry, bench.shredder,
     )  # fmt: skip
     for section in sections:
         if not options.only or section.__name__ in options.only:

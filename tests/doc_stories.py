@@ -305,6 +305,12 @@ NOT_RUN = {
         ("docs/loading.md", "trellis load s3a:"),
         ("docs/rudderstack.md", "trellis plan rudderstack-2.jsonl"),
         ("docs/streams.md", "trellis stream kafka:"),
+        ("docs/ytsaurus.md", "trellis table list / --at 'yt:/shared"),
+    ],
+    "runs until it is stopped, or needs a client of YTsaurus": [
+        ("docs/ytsaurus.md", "trellis table serve"),
+        ("docs/ytsaurus.md", "export YT_PROXY"),
+        ("docs/ytsaurus.md", "yt "),
     ],
     "needs a Pinot cluster": [
         ("docs/cli.md", "trellis pinot deliver"),

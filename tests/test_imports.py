@@ -30,6 +30,7 @@ LAYERS = (
         "dialects.*.cluster",
         "dialects.*.registry",
         "dialects.*.runs",
+        "dialects.*.server",
         "dialects.*.store",
         "site",
     ),

@@ -91,6 +91,18 @@ def test_every_missing_key_is_counted_with_the_first_place_of_each_kind(shop: Pi
     assert shop.destination.row_counts("main")["t"] == 1
 
 
+def test_missing_keys_of_records_in_memory_are_counted(shop: Pipeline) -> None:
+    with pytest.raises(ContractViolation) as bad:
+        shop.load([{"key": 1}, {"key": None}, {"n": 1}, {"key": None}], table="t", mode="merge", keys="key")
+    first, other = str(bad.value).splitlines()
+    assert first.startswith(
+        "records:2: shop.t.key: key is null, but column key of table t may not be null (2 "
+    )
+    assert other == (
+        "  records:3: shop.t.key: there is no value for column key of table t, which may not be null"
+    )
+
+
 def test_a_missing_value_of_a_row_that_the_contract_leaves_out_is_no_violation(shop: Pipeline) -> None:
     shop.load([{"key": 1, "n": 1}], table="t", mode="merge", keys="key")
     lines = ['{"key": null, "new": 1}', '{"n": 2, "new": 2}', '{"key": 2}']

@@ -63,6 +63,8 @@ class Abilities:
     """Whether rows go into a column that is there with another type, as far as their values fit."""
     nested_types: bool = False
     """Whether it stores lists, maps and structs as such; else they are JSON."""
+    grows_structs: bool = False
+    """Whether a column of nested values whose type is declared can get further fields."""
     naming: str | None = None
     """The naming convention it wants, as `schema.naming.get_naming` takes it; None: any will do."""
     staging: str | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import typer
@@ -30,6 +30,44 @@ class ProposedSchema(NamedTuple):
 
 ReferenceResolver = Callable[["Schema", Collection[str]], "Schema"]
 """Completes a schema with documents that records refer to, by their names. Raises TrellisError."""
+
+
+class RevisedRows(NamedTuple):
+    """What is left of staged rows: Parquet files of each table, with their numbers of rows.
+
+    `dropped` counts records that are left out, `notes` are for the report.
+    """
+
+    schema: Schema
+    files: Mapping[str, Sequence[tuple[str, int]]]
+    dropped: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class RowRevision(Protocol):
+    """Looks at all rows of a load together before they are committed, such as to drop copies."""
+
+    def visible(self, schema: Schema) -> Schema:
+        """The schema without what only the revision needs."""
+        ...
+
+    def revise(
+        self,
+        schema: Schema,
+        files: Mapping[str, Sequence[str]],
+        load_id: str,
+        resolve: ReferenceResolver | None,
+        dry_run: bool,
+    ) -> RevisedRows:
+        """The rows of the files of each table as they are loaded. Raises TrellisError.
+
+        What remembers the rows of a load must answer for one that is repeated under its id as the first time.
+        """
+        ...
+
+
+def _no_revision(settings: Mapping[str, Any]) -> RowRevision | None:
+    return None
 
 
 def _no_commands(app: typer.Typer) -> None:
@@ -76,6 +114,8 @@ class Registration:
 
     None where the user's schema is a document.
     """
+    open_revision: Callable[[Mapping[str, Any]], RowRevision | None] = _no_revision
+    """What the settings of a load want of all its rows together; None where that is nothing."""
     history_columns: Callable[[], HistoryColumns | None] = _no_history
     """The columns of a table with the strategy scd2 whose user names none; None without that strategy."""
     convention_name: Callable[[str], str] = _same_name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trellis.destinations import open_destination
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict, Destination, Reset, RunState
 from trellis.destinations.waiting import NotifiesWaiting
-from trellis.dialects import DEFAULT_DIALECT, get_dialect
+from trellis.dialects import DEFAULT_DIALECT, get_dialect, registration_of
 from trellis.dialects import names as dialects
 from trellis.dialects.documents import from_stored
 from trellis.engine.input.read_options import ReadOptions
@@ -383,7 +383,6 @@ class Pipeline:
         self, source: Any, records: Records, options: LoadSettings, dry_run: bool = False
     ) -> LoadJob:
         """What a load of the records of a source is to do. Raises UsageError, SchemaError."""
-        limit = RejectLimit.of(options.max_rejected)
         if options.only_tables and not self._dialect.capabilities.tables_fail_alone:
             raise UsageError(f"the dialect {self.dialect} loads all tables or none; leave --only-table out")
         table = self.root_table(options.table, records.name)
@@ -404,9 +403,10 @@ class Pipeline:
             schema,
             user_schema=self._named(user_schema),
             resolve=resolve,
+            revision=registration_of(self.dialect).open_revision(self.settings),
             state=changed,
             notes=notes,
-            reject_limit=limit,
+            reject_limit=RejectLimit.of(options.max_rejected),
             only_tables=options.only_tables,
         )
 

@@ -51,7 +51,7 @@ def enriched_line(
 def write_run(folder: Path, lines: Iterable[str], name: str = "run=2031-04-05-06-00-00") -> Path:
     """A run folder with these lines."""
     run = folder / name
-    run.mkdir()
+    run.mkdir(parents=True)
     (run / "part-00000").write_bytes(
         "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     )

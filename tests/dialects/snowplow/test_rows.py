@@ -95,7 +95,7 @@ def test_the_json_that_older_loaders_read() -> None:
         '{"schema":{"vendor":"org.harbor","name":"vessel_call","format":"jsonschema","version":"1-2-1"},'
         '"data":{"berth":"K7","draughtM":7.50},"hierarchy":{"rootId":"9e5c1b1a",'
         '"rootTstamp":"2024-03-09 06:06:07.008","refRoot":"events",'
-        '"refTree":"[\\"events\\",\\"vessel_call\\"]","refParent":"events"}}'
+        '"refTree":["events","vessel_call"],"refParent":"events"}}'
     )
     paths = json_paths(merge_family(family("1-0-0"), REDSHIFT).columns)["jsonpaths"]
     assert paths == [

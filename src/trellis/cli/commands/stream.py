@@ -38,12 +38,12 @@ def stream_records(
     from trellis.cli.spark_start import start_engine
 
     settings = records.settings(trigger=trigger, checkpoint=checkpoint, on_violation=on_violation)
-    with quiet_children(records.debug), _Stop() as stop:
+    with quiet_children(records.debug), StopSignals() as stop:
         start_engine(settings, records.sources)
         from trellis.cli.settings import LoadCommand
 
         work = LoadCommand.of(settings)
-        output = _Output(records.json)
+        output = StreamOutput(records.json)
         options: dict[str, Any] = {
             **work.options,
             "trigger": settings.trigger,
@@ -51,24 +51,25 @@ def stream_records(
             "on_violation": settings.on_violation,
         }
         stream = work.pipeline.stream(records.sources, on_batch=output.print_batch, **options)
-        output.print_start(records.sources, work.pipeline.where, stream)
-        with stop.of(stream):
-            stream.wait()
-    if not output.batches:
-        output.print_line(f"nothing new in {', '.join(records.sources)}")
+        output.follow(stream, stop, ", ".join(records.sources), work.pipeline.where)
     if output.failures:
         raise typer.Exit(DestinationError.exit_code)
 
 
-class _Output:
+class StreamOutput:
     """What the command prints: a line for each batch, with --json an object, and nothing else then."""
 
     def __init__(self, json: bool) -> None:
         self.json = json
         self.batches = self.failures = 0
 
-    def print_start(self, sources: list[str], where: str, stream: Stream) -> None:
-        self.print_line(f"Streaming {', '.join(sources)} into {where}; checkpoint {stream.checkpoint}")
+    def follow(self, stream: Stream, stop: StopSignals, source: str, where: str) -> None:
+        """Wait for the end of the stream. Raises what ended it, TrellisError."""
+        self.print_line(f"Streaming {source} into {where}; checkpoint {stream.checkpoint}")
+        with stop.of(stream):
+            stream.wait()
+        if not self.batches:
+            self.print_line(f"nothing new in {source}")
 
     def print_batch(self, batch: BatchReport) -> None:
         from trellis.cli.output.console import print_json
@@ -86,10 +87,10 @@ class _Output:
             print(line, flush=True)
 
 
-class _Stop:
+class StopSignals:
     """Ctrl-C and SIGTERM: the first lets the running batch finish, the second ends the stream at once."""
 
-    def __enter__(self) -> _Stop:
+    def __enter__(self) -> StopSignals:
         self._stream: Stream | None = None
         self._stopping = False
         self._before = {

@@ -27,7 +27,7 @@ def _open(url: str) -> Destination:
     root = location_of(url, URL_FORM)
     storage_options(root)  # refuses a store that deltalake does not open
     request_format(DELTA_FORMAT, root)
-    return Lake(url, DeltaStore(root), staging_folders(root), default_dataset="")
+    return Lake(url, DeltaStore(root), staging_folders(root), default_dataset="", grows_structs=True)
 
 
 registration = Registration(open=_open, url_form=URL_FORM)

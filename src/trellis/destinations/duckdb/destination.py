@@ -22,6 +22,7 @@ from trellis.destinations.base import (
     one_by_one,
 )
 from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
+from trellis.destinations.duckdb.types import type_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, unknown_table
 from trellis.destinations.row_changes import RowChanges
@@ -62,7 +63,7 @@ _COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
 class DuckDB:
     """`duckdb:PATH`."""
 
-    abilities = Abilities(DUCKDB, default_dataset="main")
+    abilities = Abilities(DUCKDB, default_dataset="main", grows_structs=True)
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path
@@ -92,7 +93,7 @@ class DuckDB:
             return self._tables(db, dataset)
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        return DUCKDB.type_of(column, names=native)
+        return type_name(column, native)
 
     def migration(
         self,
@@ -105,7 +106,7 @@ class DuckDB:
         plan = Migration(
             DUCKDB,
             self.catalog(dataset),
-            partial(DUCKDB.type_of, names=native),
+            partial(type_name, native=native),
             render_literal,
             partial(DUCKDB.quote, dataset),
             retyped=retyped,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite
 from trellis.destinations.duckdb.errors import refusal
+from trellis.destinations.duckdb.types import is_same_type, type_name
 from trellis.destinations.refusals import first_line, refuse_case_variants, refuse_required, type_mismatch
 from trellis.destinations.scan.identities import prepare_identity_changes
 from trellis.destinations.scan.literals import render_literal
@@ -81,7 +82,11 @@ class DuckDBLoad(SqlLoad):
         real = {name.lower(): type_ for name, type_ in self._known_columns(table).items()}
         for column in table.complete_columns if self._files(table.name) else ():
             target_type, real_type = self._type(column), real.get(column.name.lower())
-            if real_type in (None, target_type) or column.name not in self._staged_columns(table.name):
+            if (
+                real_type is None
+                or is_same_type(real_type, target_type)
+                or column.name not in self._staged_columns(table.name)
+            ):
                 continue
             value = quoted(column.name)
             stored = f"TRY_CAST(TRY_CAST({value} AS {real_type}) AS {target_type})"
@@ -106,7 +111,7 @@ class DuckDBLoad(SqlLoad):
             table, real = self.commit.schema.tables[name], self.catalog.get(name, CatalogTable(name))
             for column in columns:
                 target_type, real_type = self._type(table.columns[column]), real.columns.get(column)
-                if real_type is None or real_type == target_type:
+                if real_type is None or is_same_type(real_type, target_type):
                     continue
                 if name not in without_rows:
                     self._refuse_misfit(table, column, real_type, target_type)
@@ -122,7 +127,7 @@ class DuckDBLoad(SqlLoad):
             raise type_mismatch(table.name, column, real_type, target_type, misfit_row[0])
 
     def _type(self, column: Column) -> str:
-        return DUCKDB.type_of(column, names=self.commit.native)
+        return type_name(column, self.commit.native)
 
     def _write_keyed(self, load: KeyedWrite) -> None:
         table = self.commit.schema.tables[load.table]

@@ -22,6 +22,7 @@ from trellis.destinations.base import (
 from trellis.destinations.folder import make_folder
 from trellis.destinations.lake.load import LakeLoad
 from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
+from trellis.destinations.lake.types import declared_type
 from trellis.destinations.refusals import unknown_table
 from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
@@ -48,12 +49,24 @@ class Lake:
     """`staging` are the local folder of the loads, and where rows are staged if that is elsewhere."""
 
     def __init__(
-        self, url: str, store: TableStore, staging: tuple[str, str | None], default_dataset: str
+        self,
+        url: str,
+        store: TableStore,
+        staging: tuple[str, str | None],
+        default_dataset: str,
+        *,
+        grows_structs: bool = False,
     ) -> None:
         self.url = url
         self.store = store
         self.local_folder, rows = staging
-        self.abilities = Abilities(store.warehouse, default_dataset, staging=rows, reads_remote_files=True)
+        self.abilities = Abilities(
+            store.warehouse,
+            default_dataset,
+            grows_structs=grows_structs,
+            staging=rows,
+            reads_remote_files=True,
+        )
 
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(self.local_folder, folder_name(load_id)))
@@ -76,7 +89,7 @@ class Lake:
         return self.store.catalog(dataset)
 
     def type_name(self, column: Column, native: Mapping[DataType, str] = NO_NATIVE) -> str:
-        return self.store.warehouse.type_of(column, names=native).upper()
+        return declared_type(column, self.store.warehouse, native)
 
     def migration(
         self,

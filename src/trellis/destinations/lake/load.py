@@ -20,10 +20,11 @@ from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
 from trellis.destinations.lake.staged import DataFile, TableFiles, change_batch
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName, TableStore
-from trellis.destinations.lake.types import arrow_type_of
+from trellis.destinations.lake.types import arrow_type_of, declared_type
 from trellis.destinations.refusals import refuse_case_variants, refuse_required
 from trellis.destinations.row_changes import RowChanges, RowTally
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
+from trellis.engine.arrow.nested_types import grows_into
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import folder_name
 from trellis.schema.model import NOTHING, Column, Table
@@ -98,9 +99,11 @@ class LakeLoad:
         if table.name not in self._catalog:
             self.store.create_table(name, table, declared)
             return
-        if missing := self._missing(table):
-            self.store.add_columns(name, {column.name: declared[column.name] for column in missing})
-        retyped = self._retyped(table)
+        missing, grown = self._missing(table), self._grown(table)
+        if missing or grown:
+            added = {column.name: declared[column.name] for column in missing}
+            self.store.add_columns(name, {**added, **grown})
+        retyped = {column: type_ for column, type_ in self._retyped(table).items() if column not in grown}
         values = self.commit.filled.get(table.name, {})
         filled = {column.name: values[column.name] for column in missing if column.name in values}
         if retyped or filled:
@@ -110,7 +113,8 @@ class LakeLoad:
 
     def _refuse_misfits(self, table: Table) -> None:
         """Raises SchemaError for a value that does not fit the new type of its column."""
-        retyped = self._retyped(table)
+        grown = self._grown(table)
+        retyped = {column: type_ for column, type_ in self._retyped(table).items() if column not in grown}
         if not retyped or not self._keeps_rows(table.name):
             return
         schema = pa.schema([(column, arrow_type_of(type_)) for column, type_ in retyped.items()])
@@ -125,6 +129,16 @@ class LakeLoad:
         )
         columns = self.commit.retyped.get(table.name, ())
         return {name: declared[name] for name in columns if real.get(name, declared[name]) != declared[name]}
+
+    def _grown(self, table: Table) -> Mapping[str, str]:
+        """Those of the retyped columns that only get further fields, which rewrites no row."""
+        real = self._catalog.get(table.name, CatalogTable(table.name)).columns
+        pairs = ((name, type_, arrow_type_of(real[name])) for name, type_ in self._retyped(table).items())
+        return {
+            name: type_
+            for name, type_, stored in pairs
+            if stored is not None and grows_into(stored, arrow_type_of(type_))
+        }
 
     def _record_version(self) -> None:
         """Store the schema before the tables take its shape: of two loads from one version one goes on."""
@@ -225,11 +239,8 @@ class LakeLoad:
         return {**real, **self._retyped(table), **added}
 
     def _declared(self, table: Table) -> Mapping[str, str]:
-        native = self.commit.native
-        return {
-            column.name: self.store.warehouse.type_of(column, names=native).upper()
-            for column in table.complete_columns
-        }
+        native, warehouse = self.commit.native, self.store.warehouse
+        return {column.name: declared_type(column, warehouse, native) for column in table.complete_columns}
 
     def _missing(self, table: Table) -> list[Column]:
         """Columns of the schema that the real table lacks."""

@@ -98,7 +98,9 @@ class TableStore(LakeReader, ReachedBySpark, Protocol):
         """Create a table of the complete columns of `table`. Raises CommitConflict where there is one."""
         ...
 
-    def add_columns(self, name: TableName, types: Mapping[str, str]) -> None: ...
+    def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
+        """Add columns; one of structs that is there gets the fields that it lacks."""
+        ...
 
     def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
         """Give columns other types, and all rows a value in some columns.

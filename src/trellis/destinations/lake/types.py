@@ -8,6 +8,10 @@ from typing import Final
 
 import pyarrow as pa
 
+from trellis.engine.arrow.nested_types import is_list, nested_type, parse_type
+from trellis.schema.model import Column, DataType
+from trellis.warehouses.warehouse import Warehouse
+
 _ARROW: Final[Mapping[str, pa.DataType]] = {
     "STRING": pa.string(),
     "DOUBLE": pa.float64(),
@@ -29,12 +33,21 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
 def arrow_type_of(name: str) -> pa.DataType | None:
     """The Arrow type of the values of a column; None for a type that no load writes.
 
-    >>> arrow_type_of("DECIMAL(10,2)"), arrow_type_of("ARRAY<INT>")
-    (Decimal128Type(decimal128(10, 2)), None)
+    >>> arrow_type_of("DECIMAL(10,2)"), arrow_type_of("ARRAY<INT>"), arrow_type_of("VARIANT")
+    (Decimal128Type(decimal128(10, 2)), ListType(list<element: int32>), None)
     """
+    try:
+        return parse_type(name, _scalar)
+    except ValueError:
+        return None
+
+
+def _scalar(name: str) -> pa.DataType:
     if size := decimal_size(name):
         return pa.decimal128(*size)
-    return _ARROW.get(name)
+    if name not in _ARROW:
+        raise ValueError(name)
+    return _ARROW[name]
 
 
 def decimal_size(name: str) -> tuple[int, int] | None:
@@ -47,12 +60,22 @@ def decimal_size(name: str) -> tuple[int, int] | None:
     return (int(digits[1]), int(digits[2])) if digits else None
 
 
+def declared_type(column: Column, warehouse: Warehouse, native: Mapping[DataType, str]) -> str:
+    """The name of the type that a schema gives a column. Raises SchemaError where none is wide enough."""
+    nested = nested_type(column)
+    return warehouse.type_of(column, names=native).upper() if nested is None else name_of(nested)
+
+
 def name_of(type_: pa.DataType) -> str:
     """The name of an Arrow type; Arrow's own one for a type that no load writes.
 
-    >>> name_of(pa.timestamp("us", "UTC")), name_of(pa.decimal128(10, 2)), name_of(pa.list_(pa.int8()))
-    ('TIMESTAMP', 'DECIMAL(10,2)', 'list<item: int8>')
+    >>> name_of(pa.timestamp("us", "UTC")), name_of(pa.list_(pa.decimal128(10, 2))), name_of(pa.uint8())
+    ('TIMESTAMP', 'ARRAY<DECIMAL(10,2)>', 'uint8')
     """
+    if is_list(type_):
+        return f"ARRAY<{name_of(type_.value_type)}>"
+    if pa.types.is_struct(type_):
+        return f"STRUCT<{', '.join(f'{field.name}: {name_of(field.type)}' for field in type_)}>"
     if pa.types.is_decimal128(type_):
         return f"DECIMAL({type_.precision},{type_.scale})"
     if pa.types.is_large_string(type_) or pa.types.is_string_view(type_):

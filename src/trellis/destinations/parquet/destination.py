@@ -80,7 +80,7 @@ UNKNOWN_TO_SPARK = ("time32", "time64", "decimal256", "timestamp[ns")
 class Parquet:
     """`parquet:DIR`."""
 
-    abilities = Abilities(PARQUET, default_dataset="", casts=False, nested_types=True)
+    abilities = Abilities(PARQUET, default_dataset="", casts=False, nested_types=True, grows_structs=True)
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path

@@ -26,6 +26,7 @@ from trellis.destinations.scan.relation import column_names
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.destinations.sql.preconditions import tables_to_empty
+from trellis.engine.arrow.nested_types import arrow_type_named, grows_into
 from trellis.engine.staging.stage import folder_name
 from trellis.schema.model import Column, Table
 from trellis.warehouses.catalog.lakes import PARQUET
@@ -162,7 +163,7 @@ class ParquetLoad:
         for name in names & tables.keys():
             table, live, after = tables[name], self._live(name), self.columns[name]
             retyped = self.commit.retyped.get(name, ())
-            changed = {c: after[c] for c in retyped if live.columns.get(c, after[c]) != after[c]}
+            changed = {c: after[c] for c in retyped if not _reads_as(live.columns.get(c, after[c]), after[c])}
             filled = {c: v for c, v in self.commit.filled.get(name, {}).items() if c not in live.columns}
             if changed or (filled and live.files):
                 of_file = [table.columns[c] for c in changed]
@@ -286,3 +287,11 @@ def _run(columns: Iterable[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def _reads_as(type_: str, other: str) -> bool:
+    """Whether readers take values of a type for those of another one: it is the same, or has more fields."""
+    if type_ == other:
+        return True
+    nested = all("<" in name for name in (type_, other))
+    return nested and grows_into(arrow_type_named(type_), arrow_type_named(other))

@@ -10,7 +10,13 @@ from trellis.dialects.snowplow.events.router import EventRouter, family_rows, re
 from trellis.dialects.snowplow.options import NAMES
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.schemas import SnowplowSchemas
-from trellis.dialects.snowplow.stored_families import LOAD_TIME, METADATA, families_of, with_families
+from trellis.dialects.snowplow.stored_families import (
+    LOAD_TIME,
+    METADATA,
+    families_of,
+    new_wide_column,
+    with_families,
+)
 from trellis.dialects.snowplow.types import SnowplowTypes
 from trellis.evolution.dialect.capabilities import Capabilities
 from trellis.evolution.dialect.defaults import DefaultSystemColumns, DefaultTables, DialectDefaults
@@ -34,9 +40,12 @@ class SnowplowRouting:
 
 
 class SnowplowTables(DefaultTables):
+    def model_column(self, schema: Schema, table: str, column: str) -> Column | None:
+        return new_wide_column(schema, column) if table == EVENTS else None
+
     def finalize_schema(self, before: Schema, after: Schema, touched: Collection[str]) -> Schema:
         """Without the schemas themselves: the next load asks the registry for them."""
-        return with_families(after, replace(families_of(after), documents={}, unresolved={}))
+        return with_families(after, replace(families_of(after), documents={}, overlays={}, unresolved={}))
 
 
 class SnowplowSystemColumns(DefaultSystemColumns):
@@ -49,7 +58,12 @@ class SnowplowSystemColumns(DefaultSystemColumns):
 
 class Snowplow(DialectDefaults):
     name = "snowplow"
-    capabilities = Capabilities(records_name_tables=True, keeps_rejected_lines=True, options=NAMES)
+    capabilities = Capabilities(
+        records_name_tables=True,
+        declares_nested_types=True,
+        keeps_rejected_lines=True,
+        options=NAMES,
+    )
     routing = SnowplowRouting()
     types = SnowplowTypes()
     schemas = SnowplowSchemas()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from trellis.dialects.snowplow.enriched.line import read_time
 from trellis.dialects.snowplow.events.event import JsonPaths
+from trellis.dialects.snowplow.events.families import DataFormats, Layout
 from trellis.dialects.snowplow.events.router import DEFAULT_PATHS, EventRules
+from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Criterion
-from trellis.errors import UsageError
+from trellis.errors import UsageError, nearest
 
 _ID, _TIME = map(".".join, (DEFAULT_PATHS.id, DEFAULT_PATHS.time))
 
@@ -18,12 +20,16 @@ _ID, _TIME = map(".".join, (DEFAULT_PATHS.id, DEFAULT_PATHS.time))
 @dataclass(frozen=True)
 class Options:
     """`text`: the columns of schemas get texts, as in the files that loaders read. `marked`: rows say which
-    kind of entity they are of, for the manifest of a run."""
+    kind of entity they are of, for the manifest of a run. `tsv` and `json` are for runs alone, too."""
 
     compat: bool = False
     validate: bool = True
     on_missing: str = "reject"
     skip: str = ""
+    tsv: str = ""
+    json: str = ""
+    layout: Layout = "model"
+    schema_version: bool = False
     minimum_tstamp: str = ""
     id_path: str = _ID
     time_path: str = _TIME
@@ -33,8 +39,12 @@ class Options:
     @staticmethod
     def of(settings: Mapping[str, Any], known: Options) -> Options:
         """The options with those that the user gives. Raises UsageError."""
-        values = {name: _READERS[name](name, value) for name, value in settings.items()}
-        return Options(**{**known.to_document(), **values})
+        values = {
+            name: _READERS[name](name, value) for name, value in settings.items() if name not in REVISIONS
+        }
+        options = Options(**{**known.to_document(), **values})
+        options._check_criteria()
+        return options
 
     def to_document(self) -> dict[str, Any]:
         return dict(vars(self))
@@ -45,8 +55,28 @@ class Options:
             JsonPaths(tuple(self.id_path.split(".")), tuple(self.time_path.split("."))),
             self.validate and not self.compat,
             read_time(self.minimum_tstamp) if self.minimum_tstamp else None,
-            tuple(map(Criterion.parse, self.skip.split(","))) if self.skip else (),
+            _parsed(self.skip),
         )
+
+    @property
+    def formats(self) -> DataFormats:
+        return DataFormats(_parsed(self.tsv), _parsed(self.json))
+
+    def _check_criteria(self) -> None:
+        """That no criterion is in two lists, and that lists of formats are for files that have formats."""
+        names: dict[Criterion, str] = {}
+        for name in _CRITERIA:
+            for criterion in _parsed(getattr(self, name)):
+                if criterion in names:
+                    raise UsageError(
+                        f"option {name}: {criterion} is in option {names[criterion]}, too; leave it in one"
+                    )
+                names[criterion] = name
+        if (self.tsv or self.json) and not (self.text and self.layout == "version"):
+            raise UsageError(
+                "options tsv and json choose formats in the folders of versions; shred with --format csv and "
+                "--layout version, or leave them out"
+            )
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -68,8 +98,21 @@ def _on_missing(name: str, value: Any) -> str:
 
 
 def _criteria(name: str, value: Any) -> str:
-    for text in filter(None, str(value).split(",")):
-        Criterion.parse(text)
+    try:
+        _parsed(str(value))
+    except IgluError as error:
+        raise UsageError(f"option {name}: {error}") from None
+    return str(value)
+
+
+def _parsed(criteria: str) -> tuple[Criterion, ...]:
+    """Raises IgluError."""
+    return tuple(map(Criterion.parse, filter(None, criteria.split(","))))
+
+
+def _layout(name: str, value: Any) -> str:
+    if value not in get_args(Layout):
+        raise UsageError(f"option {name}: there is no {value!r}{nearest(str(value), get_args(Layout))}")
     return str(value)
 
 
@@ -81,16 +124,21 @@ def _time(name: str, value: Any) -> str:
     return str(value)
 
 
+_CRITERIA: Final = ("skip", "tsv", "json")
 _READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "compat": _flag,
     "validate": _flag,
     "on_missing": _on_missing,
-    "skip": _criteria,
+    **dict.fromkeys(_CRITERIA, _criteria),
+    "layout": _layout,
+    "schema_version": _flag,
     "minimum_tstamp": _time,
     "id_path": _path,
     "time_path": _path,
     "text": _flag,
     "marked": _flag,
 }
-NAMES: Final = tuple(name for name in _READERS if name not in ("text", "marked"))
+REVISIONS: Final = ("dedup", "dedup_store")
+"""Those about all events of one load together, which no later load keeps."""
+NAMES: Final = (*(name for name in _READERS if name not in ("text", "marked")), *REVISIONS)
 """Those that a user may give."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from trellis.dialects.registration import Registration
 
 if TYPE_CHECKING:
     import typer
 
-    from trellis.dialects.registration import ReferenceResolver
+    from trellis.dialects.registration import ReferenceResolver, RowRevision
     from trellis.evolution.dialect import Dialect
 
 
@@ -25,6 +26,14 @@ def _open_registry(text: str) -> ReferenceResolver:
     return RegistryReferences.open(text)
 
 
+def _open_revision(settings: Mapping[str, Any]) -> RowRevision | None:
+    if not {"dedup", "dedup_store"} & settings.keys():
+        return None
+    from trellis.dialects.snowplow.runs.revision import EventRevision
+
+    return EventRevision.of(settings)
+
+
 def _add_commands(app: typer.Typer) -> None:
     from trellis.dialects.snowplow.commands.loaded import snowplow
     from trellis.dialects.snowplow.commands.registry import registry
@@ -38,4 +47,5 @@ registration = Registration(
     option_example="validate=false",
     add_commands=_add_commands,
     open_registry=_open_registry,
+    open_revision=_open_revision,
 )

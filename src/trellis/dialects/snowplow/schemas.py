@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from trellis.dialects.snowplow.columns.profiles import family_profile
 from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.stored_families import (
+    MARKS,
     METADATA,
     RECORD_MARK,
     events_table,
@@ -22,16 +23,24 @@ from trellis.evolution.dialect.schemas import TableRequest
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 
+_WIDE: Final = ("duckdb", "delta", "parquet")
+"""Warehouses whose columns of structs can grow."""
+
 
 class SnowplowSchemas(DefaultSchemas):
     metadata = METADATA
 
     def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
         known, profile = families_of(schema), family_profile(family)
-        options = Options.of(settings, known.options)
+        is_revised = settings.get("dedup", "none") != "none"
+        options = Options.of({**settings, **({"marked": True} if is_revised else {})}, known.options)
+        stored = known.options if EVENTS in schema.tables else None
+        _check_layout(options, stored, family, is_run="marked" in settings)
         if EVENTS not in schema.tables:
-            events = events_table(profile)
-            schema = schema.with_tables(events.with_columns(RECORD_MARK) if options.marked else events)
+            schema = schema.with_tables(events_table(profile))
+        if options.marked:
+            marks = MARKS if options.layout == "wide" else (RECORD_MARK,)
+            schema = schema.with_tables(schema.tables[EVENTS].with_columns(*marks))
         return with_families(schema, replace(known, profile=profile, options=options))
 
     def merge_user_schema(
@@ -48,3 +57,27 @@ class SnowplowSchemas(DefaultSchemas):
                 f"{hints or f'mode {request.mode}'}: tables of Snowplow follow their registry; leave it out"
             )
         return schema
+
+
+def _check_layout(options: Options, stored: Options | None, warehouse: str, is_run: bool) -> None:
+    """Raises UsageError for a layout that the tables cannot have, or do not have."""
+    if options.layout == "version" and not is_run:
+        raise UsageError(
+            "layout version is one of files: `trellis snowplow shred --layout version` writes them; load in "
+            "layout model or wide"
+        )
+    if options.layout == "wide" and options.text:
+        raise UsageError("wide rows have types, which CSV has not; write them with --format parquet")
+    if options.layout == "wide" and not is_run and warehouse not in _WIDE:
+        raise UsageError(
+            f"wide rows need columns of structs that can grow, which {warehouse} has not here; load them "
+            "into duckdb:PATH, delta:DIR or parquet:DIR, or leave the layout out"
+        )
+    if stored is not None and (stored.layout, stored.schema_version) != (
+        options.layout,
+        options.schema_version,
+    ):
+        raise UsageError(
+            f"the tables are there in layout {stored.layout}, with schema_version="
+            f"{str(stored.schema_version).lower()}; load as they are, or into another dataset"
+        )

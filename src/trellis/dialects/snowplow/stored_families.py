@@ -19,16 +19,25 @@ from trellis.dialects.snowplow.columns.column_types import TIMESTAMP
 from trellis.dialects.snowplow.columns.declarations import METADATA as ENTITY_METADATA
 from trellis.dialects.snowplow.columns.family_table import FamilyTable
 from trellis.dialects.snowplow.columns.flatten import Column as FamilyColumn
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import PROFILES, Profile, catalog_column
 from trellis.dialects.snowplow.document.json_text import read_json, write_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, RECORD_COLUMN, FamilyRows
-from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.events.families import (
+    ENTITY_COLUMN,
+    RECORD_COLUMN,
+    EntityRows,
+    EntityTable,
+    FamilyRows,
+    FamilyRules,
+)
+from trellis.dialects.snowplow.events.wide_rows import WideRows
 from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.typed.types import Array, Field, Struct, arrow_name
 from trellis.evolution.dialect.own_metadata import own_tables
-from trellis.schema.model import Column, Schema, Table
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.system import OURS
 
 METADATA: Final = own_tables(f"{OURS}_snowplow")
@@ -38,6 +47,8 @@ MARKS: Final = (Column(ENTITY_COLUMN, "text"), RECORD_MARK)
 """Columns that the files of a run do not have."""
 RECOVERED: Final = "x-snowplow-recovered"
 """The hint of a table of a version that does not fit the table of its family."""
+STAYS_JSON: Final = "x-snowplow-json"
+"""The hint of a table whose entities stay JSON."""
 _KEY: Final = "x-snowplow"
 _POPULATED: Final = {"x-normalizer": {"seen-data": True}}
 
@@ -56,14 +67,40 @@ class StoredFamilies:
     digests: Mapping[str, str] = field(default_factory=dict)
     documents: Mapping[str, str] = field(default_factory=dict)
     """Schemas by address, as JSON; there only while a load runs."""
+    overlays: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """How tables of families differ from what their schemas say; there only while a load runs."""
     unresolved: Mapping[str, str] = field(default_factory=dict)
     """Why a schema is missing, by address; there only while a load runs."""
 
-    def rows_of(self, family: str) -> FamilyRows:
-        documents = [SchemaDocument.parse(read_json(self.documents[uri])) for uri in self.versions[family]]
-        return FamilyRows(
-            documents, self.profile, self.options.compat, self.options.text, self.options.marked
+    @property
+    def is_wide(self) -> bool:
+        """Whether entities are columns of `events`."""
+        return self.options.layout == "wide"
+
+    @property
+    def rules(self) -> FamilyRules:
+        options = self.options
+        return FamilyRules(
+            self.profile,
+            options.compat,
+            options.text,
+            options.marked,
+            options.layout == "version",
+            options.formats,
         )
+
+    def rows_of(self, family: str) -> EntityRows:
+        return self.wide_rows_of(family) if self.is_wide else self.table_rows_of(family)
+
+    def table_rows_of(self, family: str) -> FamilyRows:
+        overlay = Overlay.parse(self.overlays[family]) if family in self.overlays else None
+        return FamilyRows(self._schemas_of(family), self.rules, overlay)
+
+    def wide_rows_of(self, family: str) -> WideRows:
+        return WideRows(self._schemas_of(family), self.options.schema_version, self.options.marked)
+
+    def _schemas_of(self, family: str) -> Sequence[SchemaDocument]:
+        return [SchemaDocument.parse(read_json(self.documents[uri])) for uri in self.versions[family]]
 
     @property
     def complete(self) -> list[str]:
@@ -79,6 +116,7 @@ class StoredFamilies:
             "versions": {family: [*uris] for family, uris in self.versions.items()},
             "digests": dict(self.digests),
             **({"documents": dict(self.documents)} if self.documents else {}),
+            **({"overlays": dict(self.overlays)} if self.overlays else {}),
             **({"unresolved": dict(self.unresolved)} if self.unresolved else {}),
         }
 
@@ -98,6 +136,7 @@ def _families(text: bytes) -> StoredFamilies:
         document["versions"],
         document["digests"],
         document.get("documents", {}),
+        document.get("overlays", {}),
         document.get("unresolved", {}),
     )
 
@@ -106,7 +145,9 @@ def with_families(schema: Schema, families: StoredFamilies) -> Schema:
     return replace(schema, extra=MappingProxyType({**schema.extra, _KEY: families.to_document()}))
 
 
-def with_family(schema: Schema, family: str, documents: Sequence[SchemaDocument]) -> Schema:
+def with_family(
+    schema: Schema, family: str, documents: Sequence[SchemaDocument], overlay: Overlay | None = None
+) -> Schema:
     """The schema with a family whose schemas are these, in their order, and with its tables."""
     known = families_of(schema)
     texts = {str(document.key): write_json(document.to_dict()) for document in documents}
@@ -114,21 +155,48 @@ def with_family(schema: Schema, family: str, documents: Sequence[SchemaDocument]
         known,
         versions={**known.versions, family: [*texts]},
         documents={**known.documents, **texts},
+        overlays={**known.overlays, **({family: overlay.to_dict()} if overlay else {})},
     )
-    rows = changed.rows_of(family)
-    digest = definition_digest(rows.table)
+    if changed.is_wide:
+        wide = changed.wide_rows_of(family)
+        digest, tables = _digest("\n".join(map(str, wide.columns.values()))), [_grown_events(schema, wide)]
+    else:
+        rows = changed.table_rows_of(family)
+        digest, tables = definition_digest(rows.table), entity_tables(rows)
     changed = replace(changed, digests={**changed.digests, family: digest})
-    return with_families(schema, changed).with_tables(*entity_tables(rows))
+    return with_families(schema, changed).with_tables(*tables)
 
 
 def entity_tables(rows: FamilyRows) -> list[Table]:
-    """The tables of a family: its own, and those of versions that do not fit."""
-    table = rows.table
-    recovered = [_table(recovery.name, recovery.key, recovery.columns, rows) for recovery in table.recovery]
-    return [
-        _table(table.name, table.key, table.columns, rows),
-        *(item.with_hints(**{RECOVERED: True}) for item in recovered),
-    ]
+    """The tables of a family: its own, and those of versions that do not fit, or one of each version."""
+    tables = {table.name: table for table in rows.tables.values()}
+    if not rows.rules.by_version:
+        family = EntityTable(rows.table.name, rows.table.key, rows.table.columns)
+        tables = {family.name: family, **tables}
+    return [_table(table, rows.rules) for table in tables.values()]
+
+
+def new_wide_column(schema: Schema, name: str) -> Column | None:
+    """The column of `events` that entities bring up; None for one of no family."""
+    known = families_of(schema)
+    for family in known.complete if known.is_wide else ():
+        if field := known.wide_rows_of(family).columns.get(name):
+            return wide_column(field)
+    return None
+
+
+def _grown_events(schema: Schema, rows: WideRows) -> Table:
+    """The table of events with the types that its columns of a family have now."""
+    events = schema.tables[EVENTS]
+    fields = (field for name, field in rows.columns.items() if name in events.columns)
+    return events.with_columns(*map(wide_column, fields))
+
+
+def wide_column(field: Field) -> Column:
+    if not isinstance(field.type, Struct | Array):
+        return Column(field.name, "text", nullable=True)
+    column = Column(field.name, "json", nullable=True)
+    return column.with_hints(**{NESTED_TYPE: f"arrow:{arrow_name(field.type)}"})
 
 
 def events_table(profile: Profile) -> Table:
@@ -144,22 +212,29 @@ def events_table(profile: Profile) -> Table:
 def definition_digest(table: FamilyTable) -> str:
     """A hash of the columns of a family's tables: it tells a patched schema from the one that was loaded."""
     columns = [*table.columns, *(column for recovery in table.recovery for column in recovery.columns)]
-    text = "\n".join(f"{column.name} {column.type} {column.nullable}" for column in columns)
+    return _digest("\n".join(f"{column.name} {column.type} {column.nullable}" for column in columns))
+
+
+def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def _table(name: str, key: SchemaKey, columns: Sequence[FamilyColumn], rows: FamilyRows) -> Table:
-    profile = rows.profile
-    table_columns = [
+def _table(table: EntityTable, rules: FamilyRules) -> Table:
+    profile = rules.profile
+    columns = [
         _column(replace(column, type=profile.adapt(column.type)), profile) for column in ENTITY_METADATA
     ]
-    for column in columns:
+    for column in table.columns:
         as_text = Column(column.name, "text", nullable=True)
-        table_columns.append(as_text if rows.as_text else _column(column, profile, nullable=True))
-    if rows.marked:
-        table_columns += MARKS
-    table = Table(name, {column.name: column for column in table_columns}, description=str(key))
-    return table.with_hints(write_disposition="append", resource=name, **_POPULATED)
+        columns.append(as_text if rules.as_text else _column(column, profile, nullable=True))
+    if rules.marked:
+        columns += MARKS
+    hints = {
+        **({RECOVERED: True} if table.is_recovered else {}),
+        **({STAYS_JSON: True} if table.is_json else {}),
+    }
+    described = Table(table.name, {column.name: column for column in columns}, description=str(table.key))
+    return described.with_hints(write_disposition="append", resource=table.name, **_POPULATED, **hints)
 
 
 def _column(column: FamilyColumn, profile: Profile, nullable: bool | None = None) -> Column:

@@ -9,11 +9,15 @@ from trellis.evolution.dialect.defaults import DefaultTypes
 from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.scalars.kinds import Kind
 from trellis.evolution.scalars.values import MISFIT
-from trellis.schema.model import Column, Schema, Table
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.naming import Naming
 
 
 class SnowplowTypes(DefaultTypes):
+    def direct_classes(self, schema: Schema, column: Column) -> tuple[type, ...]:
+        """Entities of wide rows come in the types of their columns."""
+        return (dict, list) if column.hint(NESTED_TYPE) else super().direct_classes(schema, column)
+
     def coercer(self, schema: Schema, column: Column) -> Callable[[Any], Any]:
         limit = column.precision
         if column.data_type != "text" or limit is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,6 +26,7 @@ _SCHEME = "arrow-ipc:"
 _NAMED = "arrow:"
 """Before the name of a type, which a dialect can write that has no Arrow: `arrow:list<int32>`."""
 _DIGITS_OF_128_BITS = 38
+_DECIMAL = re.compile(r"decimal128\((\d+), ?(\d+)\)")
 
 
 def hint_of(type_: pa.DataType) -> str:
@@ -41,7 +43,7 @@ def type_of(hint: str) -> pa.DataType:
     """The Arrow type that a hint holds. Raises ValueError."""
     scheme, separator, text = hint.partition(":")
     if scheme + separator == _NAMED:
-        return _named(text)
+        return arrow_type_named(text)
     if scheme + separator != _SCHEME:
         raise ValueError(f"it begins with {hint[:20]!r}, not with {_SCHEME!r} or {_NAMED!r}")
     try:
@@ -54,18 +56,71 @@ def type_of(hint: str) -> pa.DataType:
     return schema.field(0).type
 
 
+def parse_type(name: str, parse_scalar: Callable[[str], pa.DataType]) -> pa.DataType:
+    """The type of a name such as `list<T>`, `ARRAY<T>`, `map<string, T>` or `struct<a: T, b: T>`.
+
+    >>> parse_type("struct<a: list<int8>>", pa.type_for_alias)
+    StructType(struct<a: list<element: int8>>)
+
+    Raises ValueError.
+    """
+    outer, opened, rest = name.strip().partition("<")
+    parts = _parts(rest[:-1]) if opened and rest.endswith(">") else []
+    kind = outer.lower()
+    if kind in ("list", "array") and len(parts) == 1:
+        element = parse_type(parts[0].removeprefix("element: "), parse_scalar)
+        return pa.list_(pa.field("element", element))
+    if kind == "map" and len(parts) == 2:
+        key, item = (parse_type(part, parse_scalar) for part in parts)
+        return pa.map_(key, item)
+    if kind == "struct" and parts:
+        fields = (part.partition(":") for part in parts)
+        return pa.struct([(field.strip(), parse_type(type_, parse_scalar)) for field, _, type_ in fields])
+    return parse_scalar(name.strip())
+
+
+def arrow_type_named(name: str) -> pa.DataType:
+    """The type that Arrow calls so, `str` of it, as far as nested types here have it. Raises ValueError."""
+    return parse_type(name, _named)
+
+
 def _named(name: str) -> pa.DataType:
-    """The type of a name: `list<T>`, `map<string, T>`, `timestamp[ms, UTC]` or one that Arrow knows."""
-    outer, _, inner = name.strip().partition("<")
-    if inner and inner.endswith(">"):
-        if outer == "list":
-            return pa.list_(_named(inner[:-1]))
-        if outer == "map":
-            key, _, item = inner[:-1].partition(",")
-            return pa.map_(_named(key), _named(item))
-    if name.strip() == "timestamp[ms, UTC]":
+    if decimal := _DECIMAL.fullmatch(name):
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    if name == "timestamp[ms, UTC]":
         return pa.timestamp("ms", "UTC")
-    return pa.type_for_alias(name.strip())
+    return pa.type_for_alias(name)
+
+
+def _parts(text: str) -> list[str]:
+    """What is between the commas that are in no brackets.
+
+    >>> _parts("a: map<string, int64>, b: decimal128(9, 2)")
+    ['a: map<string, int64>', 'b: decimal128(9, 2)']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "<([") - (sign in ">)]")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
+
+
+def grows_into(old: pa.DataType, new: pa.DataType) -> bool:
+    """Whether a nested type is another one with more fields, so that values of the old one are of the new.
+
+    >>> x, xy = pa.struct({"x": pa.int8()}), pa.struct({"x": pa.int8(), "y": pa.int8()})
+    >>> grows_into(pa.list_(x), pa.list_(xy)), grows_into(xy, x), grows_into(pa.int8(), pa.int16())
+    (True, False, False)
+    """
+    if pa.types.is_struct(old) and pa.types.is_struct(new):
+        fields = {field.name: field.type for field in new}
+        return all(field.name in fields and grows_into(field.type, fields[field.name]) for field in old)
+    if is_list(old) and is_list(new):
+        return grows_into(old.value_type, new.value_type)
+    return bool(old == new)
 
 
 def nested_type(column: Column) -> pa.DataType | None:

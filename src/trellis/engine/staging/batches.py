@@ -267,11 +267,13 @@ def array_of(table: Table, column: Column, values: Any, warnings: Counter[str] |
         return pa.array([_storable_value(table, column, arrow, value, warnings) for value in values], arrow)
 
 
-def _nested(table: Table, column: Column, arrow: pa.DataType, texts: Sequence[str | None]) -> pa.Array:
-    """JSON texts as the nested type of their column."""
+def _nested(table: Table, column: Column, arrow: pa.DataType, values: Sequence[Any]) -> pa.Array:
+    """JSON texts as the nested type of their column, or values that are of that type already."""
     try:
-        return nested_of_texts(texts, arrow)
-    except Misfit as bad:
+        if not any(isinstance(value, str) for value in values):
+            return pa.array(values, arrow)
+        return nested_of_texts(values, arrow)
+    except (Misfit, pa.ArrowException) as bad:
         raise ContractError(
             f"table {table.name}, column {column.name}: {str(bad)[:80]} does not fit {arrow}, the "
             "nested type its values are stored as; give it that shape, or load it into another table"

@@ -29,6 +29,9 @@ class Capabilities:
     too_wide: str = ""
     """What to do about a table with too many columns, for messages."""
 
+    declares_nested_types: bool = False
+    """Columns of nested values have types that the dialect declares and lets grow; values come in them."""
+
     options: tuple[str, ...] = ()
     """Names of the settings that a user may give."""
 

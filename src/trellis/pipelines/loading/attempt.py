@@ -48,6 +48,7 @@ from trellis.pipelines.loading.checks import (
 from trellis.pipelines.loading.job import LoadContext, LoadInput, LoadJob
 from trellis.pipelines.loading.partial import Files, TableSelection
 from trellis.pipelines.loading.reject_limit import refuse_rejected
+from trellis.pipelines.loading.revision import Revision
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
 from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
@@ -107,12 +108,14 @@ class LoadAttempt:
             roots = [name for name in roots if name not in never_populated]
         for root in roots:
             refuse_unbound(state.schema, root)
-        staged = by_table(files)
+        revision = Revision(self.job.revision, self.job.resolve, self.load_id, dry_run)
+        before, start = revision.visible(before), revision.visible(start)
+        self.revised = revised = revision.revise(before, state.schema, by_table(files))
         while True:
             try:
-                return self._write(before, start, state.schema, roots, staged, catalog, dry_run)
+                return self._write(before, start, revised.schema, roots, revised.files, catalog, dry_run)
             except TrellisError as error:
-                if not self.selection.fail(error, state.schema, staged):
+                if not self.selection.fail(error, revised.schema, revised.files):
                     raise
 
     def _write(
@@ -184,7 +187,9 @@ class LoadAttempt:
         for feed in self.job.feeds:
             schema = self.dialect.schemas.apply_request(schema, feed.request, self._naming(schema))
         judged = apply_contract(stored, schema, self.dialect.capabilities.system_prefix)
-        return judged if self.destination.abilities.nested_types else without_nested_types(judged)
+        abilities = self.destination.abilities
+        declares = abilities.grows_structs and self.dialect.capabilities.declares_nested_types
+        return judged if abilities.nested_types or declares else without_nested_types(judged)
 
     def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
         if not self.destination.abilities.nested_types:
@@ -315,6 +320,7 @@ class LoadAttempt:
             truncated.update(outcome.truncated)
             rejects.update(outcome.rejects)
         self.selection.recount(rows, self.outcomes)
+        self.revised.recount(rows)
         changes = tuple(
             c
             for c in compare(before, after)
@@ -345,6 +351,7 @@ class LoadAttempt:
                 *untyped(after, self.outcomes),
                 *shared(self.outcomes),
                 *warnings(self.outcomes),
+                *self.revised.notes,
             ),
             seconds=self.seconds,
         )

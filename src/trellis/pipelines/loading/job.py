@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from trellis.destinations.base import CatalogTable, LoadTarget, Reset, RunState
-from trellis.dialects.registration import ReferenceResolver
+from trellis.dialects.registration import ReferenceResolver, RowRevision
 from trellis.engine.records.files import Records
 from trellis.engine.staging.loaded_files import FileClaim
 from trellis.engine.storage.storage import Storage
@@ -42,7 +42,8 @@ class LoadJob:
     document that came with the load.
     `prepared` changes the stored schema before anything is asked of its tables. `state` is what a dialect
     keeps of its sources from load to load, if the load changes it, and `base_state` the one it was made from.
-    `resolve` completes a schema with the documents that records refer to by these names.
+    `resolve` completes a schema with the documents that records refer to by these names, `revision` looks at
+    all staged rows before they are committed.
     `notes` are for the report, `reject_limit` says how many records may be rejected. With `only_tables` the
     rows of these tables alone are loaded; with `quarantines` rows that a frozen contract refuses are left
     out. `claim` are the files to remember as loaded.
@@ -53,6 +54,7 @@ class LoadJob:
     user_schema: Schema | None = None
     prepared: Callable[[Schema], Schema] = _unchanged
     resolve: ReferenceResolver | None = None
+    revision: RowRevision | None = None
     reset: Reset = field(default_factory=Reset)
     state: Mapping[str, Any] | None = None
     base_state: RunState | None = None

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from trellis.engine.runner import Runner
 from trellis.engine.staging.stage import folder_name
@@ -19,6 +19,8 @@ from trellis.pipelines.streaming.report import BatchReport
 from trellis.pipelines.streaming.sources import StreamSource, open_stream
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from trellis.engine.spark.streams import BatchProgress
     from trellis.pipelines.pipeline import Pipeline
 
@@ -29,6 +31,16 @@ _POLL: Final = 0.2
 OnBatch = Callable[[BatchReport], object]
 
 
+class BatchWork(Protocol):
+    """What is done with each batch. `checkpoint` is absolute."""
+
+    checkpoint: str
+
+    def __call__(self, frame: DataFrame, batch_id: int) -> str:
+        """A `BatchReport` as JSON."""
+        ...
+
+
 class Stream:
     """A running stream. Each batch is a line of the logger `trellis.stream`, and a call of `on_batch`.
 
@@ -36,15 +48,15 @@ class Stream:
     """
 
     def __init__(
-        self, source: StreamSource, loader: BatchLoader, interval: str | None, on_batch: OnBatch | None
+        self, source: StreamSource, work: BatchWork, interval: str | None, on_batch: OnBatch | None
     ) -> None:
         from trellis.engine.spark.streams import BatchQuery
 
-        self.checkpoint = loader.checkpoint
+        self.checkpoint = work.checkpoint
         self.last: BatchReport | None = None
         self._on_batch = on_batch
         self._stopping = False
-        self._query = BatchQuery(source.frame, loader, loader.checkpoint, interval, self._finish_batch)
+        self._query = BatchQuery(source.frame, work, work.checkpoint, interval, self._finish_batch)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the end, at most so long; whether it has come.

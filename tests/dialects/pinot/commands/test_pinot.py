@@ -626,7 +626,11 @@ def test_a_table_config_does_not_shape_what_another_dialect_loaded(trellis, line
     assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
     path = folder / "proposed/rides-table.json"
     config = json.loads(path.read_text())
-    config["ingestionConfig"] = {"filterConfig": {"filterFunction": "id > 1"}}
+    computed = [{"columnName": "city", "transformFunction": "lower(town)"}]  # the dataset has it
+    config["ingestionConfig"] = {
+        "transformConfigs": computed,
+        "filterConfig": {"filterFunction": "id > 1"},
+    }
     path.write_text(json.dumps(config))
     documents = ("--schema", "proposed/rides-schema.json", "--table-config", str(path))
     ran = trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
@@ -635,6 +639,13 @@ def test_a_table_config_does_not_shape_what_another_dialect_loaded(trellis, line
         "error: --table-config: filterConfig would not be applied to rows that another dialect loaded: load "
         "them with --dialect pinot, or remove it"
     )
+    del config["ingestionConfig"]["filterConfig"]
+    path.write_text(json.dumps(config))
+    assert trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents).code == 0
+    computed[0]["columnName"] = "town"
+    path.write_text(json.dumps(config))
+    ran = trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
+    assert ran.err.startswith("error: --table-config: transformConfigs would not be applied to rows that")
 
 
 def test_a_dataset_with_a_pinot_schema_takes_no_other(trellis, written, lines):

@@ -47,20 +47,20 @@ def transform_faults(column: str, function: str) -> tuple[Fault, ...]:
 )
 def test_a_transform_that_is_not_carried_out_is_unchecked(column: str, function: str, named: str) -> None:
     message = f"transform function '{function}': {UNSUPPORTED} {named}: {LEFT_TO_PINOT}"
-    assert transform_faults(column, function) == (Fault(TRANSFORM, column, message, unchecked=True),)
+    assert transform_faults(column, function) == (Fault(TRANSFORM, message, column, unchecked=True),)
 
 
 def test_a_filter_that_is_not_carried_out_is_unchecked() -> None:
     message = f"filter function 'isSubnetOf('10.0.0.0/8', ip)': {UNSUPPORTED} isSubnetOf: {LEFT_TO_PINOT}"
     assert faults_with({"filterConfig": {"filterFunction": "isSubnetOf('10.0.0.0/8', ip)"}}) == (
-        Fault("/ingestionConfig/filterConfig/filterFunction", None, message, unchecked=True),
+        Fault("/ingestionConfig/filterConfig/filterFunction", message, unchecked=True),
     )
 
 
 def test_a_transform_of_a_schema_that_is_not_carried_out_is_unchecked() -> None:
     message = f"transform function 'urlDomain(url)': {UNSUPPORTED} urlDomain: {LEFT_TO_PINOT}"
     assert faults_with({}, name="u", dataType="STRING", transformFunction="urlDomain(url)") == (
-        Fault("/dimensionFieldSpecs/3/transformFunction", "u", message, unchecked=True),
+        Fault("/dimensionFieldSpecs/3/transformFunction", message, "u", unchecked=True),
     )
 
 
@@ -77,9 +77,9 @@ def test_a_primitive_array_is_a_fault_where_it_cannot_be_stored(column: str, kin
         " Compute the column before the load"
     )
     message = f"transform function 'hourMV(times)': {sentence}"
-    assert transform_faults(column, "hourMV(times)") == (Fault(TRANSFORM, column, message),)
+    assert transform_faults(column, "hourMV(times)") == (Fault(TRANSFORM, message, column),)
     assert faults_with({}, name="u", dataType=kind, transformFunction="hourMV(times)") == (
-        Fault("/dimensionFieldSpecs/3/transformFunction", "u", message),
+        Fault("/dimensionFieldSpecs/3/transformFunction", message, "u"),
     )
 
 

@@ -423,7 +423,8 @@ def test_a_warehouse_that_is_out_of_reach_is_tried_again(
 
     monkeypatch.setattr(warehouse, "lock", lock)
     monkeypatch.setattr(warehouse, "reconnect", lambda: None)
-    report = load(warehouse, registry, run, retries=Retries((30.0, 60.0), waits.append))
+    with pytest.warns(UserWarning, match="^the server restarts; trying again in 60 s$"):
+        report = load(warehouse, registry, run, retries=Retries((30.0, 60.0), waits.append))
     assert (report.state, report.attempts, waits) == ("loaded", 3, [30.0, 60.0])
     with pytest.raises(SchemaError, match="no such"):
         Retries((30.0,), waits.append).run(fail_for_good)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -10,6 +11,7 @@ import pytest
 from cli.conftest import Trellis
 from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, vessel_call, write_registry, write_run
 from dialects.snowplow.loading.runs import TABLE
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE
 
 RUN = "run=2031-04-05-06-00-00"
 WAREHOUSE = ("--schema", "registry", "--to", "duckdb:shop.duckdb")
@@ -123,6 +125,17 @@ def test_script(loaded: Trellis) -> None:
     assert ran.code == 2
     assert ran.err.startswith(
         "error: --stage /shredded: Redshift copies from S3; name the folder of the runs"
+    )
+
+
+def test_runs_before_one_that_is_refused_are_shown(loaded: Trellis, folder: Path) -> None:
+    later = "run=2031-04-06-06-00-00"
+    shutil.copytree(folder / "out" / RUN, folder / "out" / later)
+    (folder / "out" / later / COMPLETION_FILE).write_text("{}")
+    ran = loaded("snowplow", "load", "out", *WAREHOUSE)
+    assert (ran.code, ran.out.splitlines()[-1].split()) == (2, [RUN, "already", "loaded"])
+    assert ran.err.startswith(
+        f"error: out/{later}: shredding_complete.json and families.json are not those of a"
     )
 
 

@@ -22,7 +22,7 @@ from dialects.snowplow.enriched import (
 )
 from dialects.snowplow.families import document
 from trellis.dialects.snowplow.client.references import RegistryReferences
-from trellis.dialects.snowplow.runs.event_store import EventStore
+from trellis.dialects.snowplow.runs.event_store import SqliteEventStore
 from trellis.dialects.snowplow.runs.manifest import RunManifest
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.engine.runner import InlineRunner
@@ -220,7 +220,8 @@ def test_r84_copies_are_dropped_and_events_that_share_an_id_get_new_ones(tmp_pat
     assert sorted((row[4], row[9]) for row in duplicates) == sorted((id_, event_id(2)) for id_ in ids[1:3])
     manifest = RunManifest.read(folder)
     assert manifest.good == 4
-    assert ("iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0", "CONTEXT") in manifest.types
+    duplicate = "iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0"
+    assert (duplicate, "CONTEXT", "TSV") in manifest.types
 
 
 @pytest.mark.parametrize(("kind", "dropped"), [("natural", 1), ("none", 0)])
@@ -235,7 +236,7 @@ def test_duplicates_may_stay(tmp_path: Path, kind: str, dropped: int) -> None:
 
 
 def test_r85_copies_of_events_of_earlier_runs_are_dropped(tmp_path: Path) -> None:
-    registry, store = write_registry(tmp_path), EventStore(str(tmp_path / "events.db"))
+    registry, store = write_registry(tmp_path), SqliteEventStore(str(tmp_path / "events.db"))
     call, other = vessel_call("1-0-0", berth="A"), {"etl_tstamp": "2031-04-05 07:00:00"}
     first = [enriched_line(1, call, event_fingerprint="f", etl_tstamp="2031-04-05 06:00:00")]
     write_run(tmp_path, first)

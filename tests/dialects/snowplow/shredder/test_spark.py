@@ -64,3 +64,23 @@ def test_the_same_files_inline_and_on_spark(spark: SparkSession, tmp_path: Path)
         rows[name] = sorted(line for part in parts for line in part.read_text().splitlines())
     assert rows["inline"] == rows["spark"]
     assert len(rows["spark"]) == 180
+
+
+def test_s84_spark_reads_runs_as_one_table_although_columns_were_added(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """S-81: by families and as wide rows, where the structs of a column grew."""
+    references = RegistryReferences.open(write_registry(tmp_path))
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    later = [enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1.5))]
+    write_run(tmp_path, later, "run=2031-04-05-07-00-00")
+    for layout in ("model", "wide"):
+        out = tmp_path / layout
+        shredder = Shredder(out, references, InlineRunner(), "parquet", settings={"layout": layout})
+        shredder.shred(str(tmp_path))
+    reader = spark.read.option("mergeSchema", "true")
+    family = reader.parquet(f"{tmp_path}/model/run=*/vendor=org.harbor/name=vessel_call/model=1")
+    assert sorted((row.berth, row.draught_m) for row in family.collect()) == [("A", None), ("B", 1.5)]
+    event = "unstruct_event_org_harbor_vessel_call_1"
+    wide = reader.parquet(f"{tmp_path}/wide/run=*/output=good").select(f"{event}.berth", f"{event}.draught_m")
+    assert sorted((row.berth, row.draught_m) for row in wide.collect()) == [("A", None), ("B", 1.5)]

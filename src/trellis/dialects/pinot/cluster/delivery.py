@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,13 +136,14 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     return Delivery(schema, offline, realtime, tables, job, notes, zone, _renamed_columns(authored.table))
 
 
-def check_is_unshaped(table: TableConfig) -> None:
+def check_is_unshaped(table: TableConfig, columns: Collection[str]) -> None:
     """Raises UsageError for parts of a table config that only a load with this dialect carries out.
 
-    That a column is read from one of another name is no such part.
+    A transform is none where the dataset has its column, under this name or the one that it reads.
     """
-    is_renaming = len(_renamed_columns(table)) == len(table.transforms)
-    parts = [part for part in omitted_parts(table.document) if part != "transformConfigs" or not is_renaming]
+    known = {*columns, *_renamed_columns(table)}
+    is_computed = known.issuperset(column for column, _ in table.transforms)
+    parts = [part for part in omitted_parts(table.document) if part != "transformConfigs" or not is_computed]
     if parts:
         raise UsageError(
             f"--table-config: {', '.join(parts)} would not be applied to rows that another dialect loaded: "

@@ -54,8 +54,9 @@ def run(
     authored, pipeline = authored_of(store.newest), store.pipeline
     if documents is not None and authored.schema is not None:
         raise UsageError(f"--schema: {pipeline.where} holds a Pinot schema already; leave --schema out")
-    if documents is not None:
-        check_is_unshaped(documents.table)
+    if documents is not None and documents.schema is not None:
+        table = store.newest.tables.get(table_name(documents.schema))
+        check_is_unshaped(documents.table, table.columns if table is not None else ())
     authored = documents or authored
     delivery = delivery_of(authored, out, settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)

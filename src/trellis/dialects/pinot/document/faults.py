@@ -10,17 +10,17 @@ from trellis.errors import SchemaError
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault: the JSON pointer of the place, the column if it is in one, one sentence.
+    """One fault: the JSON pointer of the place, one sentence, the column if it is in one.
 
     `unchecked`: it may be valid, but Trellis does not implement it and so cannot check it.
 
-    >>> print(Fault("/complexFieldSpecs/0", "m", "a field spec needs a dataType"))
+    >>> print(Fault("/complexFieldSpecs/0", "a field spec needs a dataType", "m"))
     /complexFieldSpecs/0: column m: a field spec needs a dataType
     """
 
     pointer: str
-    column: str | None
     message: str
+    column: str | None = None
     unchecked: bool = False
 
     @property

@@ -119,7 +119,7 @@ class PlacedField:
     def fault(self, message: str, key: str | None = None) -> Fault:
         """A fault at a key of the field, or at the field itself; always so for the legacy time field."""
         inside = key and self.spec.field_type is not FieldType.TIME
-        return Fault(self.place + pointer(key or "") if inside else self.place, self.spec.name, message)
+        return Fault(self.place + pointer(key or "") if inside else self.place, message, self.spec.name)
 
 
 def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:

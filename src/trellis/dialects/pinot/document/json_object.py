@@ -88,7 +88,7 @@ class JsonObject:
         return self.place + pointer(*steps) if steps and steps[0] in self.document else self.place
 
     def fault(self, message: str, *steps: str | int) -> None:
-        self._report.faults.append(Fault(self.pointer_to(*steps), self.column, message))
+        self._report.faults.append(Fault(self.pointer_to(*steps), message, self.column))
 
     def text(self, key: str) -> str | None:
         """A text; another scalar as its text."""

@@ -33,11 +33,11 @@ def unsupported_parts(document: Mapping[str, Any]) -> Iterator[Fault]:
     ):
         for place, part in values_at(document, f"/ingestionConfig/{key}"):
             if part not in ([], ()):
-                yield Fault(place, None, f"{key} {_IN_PINOT}")
+                yield Fault(place, f"{key} {_IN_PINOT}")
     for place, enricher in values_at(document, "/ingestionConfig/enrichmentConfigs/*"):
         kind = enricher.get("enricherType") if isinstance(enricher, Mapping) else None
         if kind != COMPUTED_FIELDS:
-            yield Fault(place, None, f"the enricher {kind} {_IN_PINOT}")
+            yield Fault(place, f"the enricher {kind} {_IN_PINOT}")
 
 
 TableKind = Literal["OFFLINE", "REALTIME"]
@@ -130,9 +130,7 @@ def refuse_schema(document: Any, where: str) -> None:
 def examine(document: Any) -> TableConfigResult:
     """Read as much of a table config as possible, with a fault for everything else."""
     if not isinstance(document, Mapping):
-        return TableConfigResult(
-            TableConfig(), (Fault("", None, f"an object is expected, not {shown(document)}"),)
-        )
+        return TableConfigResult(TableConfig(), (Fault("", f"an object is expected, not {shown(document)}"),))
     report = ReadReport()
     check_value_kinds(document, report)
     top = TableConfigObject(document, "", report)

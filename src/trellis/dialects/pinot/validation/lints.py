@@ -50,12 +50,10 @@ def _schema_lints(schema: PinotSchema) -> Iterator[Fault]:
     name = schema.name or ""
     if suffix := next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None):
         bare_name = name.removesuffix(suffix)
-        yield Fault(
-            "/schemaName", None, f"schemaName {name} ends in the type of a table: name it {bare_name}"
-        )
+        yield Fault("/schemaName", f"schemaName {name} ends in the type of a table: name it {bare_name}")
     if schema.time is not None:
         message = "timeFieldSpec is deprecated: migrate it to a field of dateTimeFieldSpecs"
-        yield Fault("/timeFieldSpec", schema.time.column.name, message)
+        yield Fault("/timeFieldSpec", message, schema.time.column.name)
 
 
 def _field_lints(field: PlacedField, column_nulls: bool) -> Iterator[Fault]:
@@ -148,4 +146,4 @@ def _null_lints(schema: PinotSchema, config: Mapping[str, Any]) -> Iterator[Faul
     flags = [str(flag).lower() for _, flag in values_at(config, "/tableIndexConfig/nullHandlingEnabled")]
     if schema.column_nulls and "true" in flags:
         message = "enableColumnBasedNullHandling is true, so nullHandlingEnabled of the table is ignored"
-        yield Fault("/enableColumnBasedNullHandling", None, message)
+        yield Fault("/enableColumnBasedNullHandling", message)

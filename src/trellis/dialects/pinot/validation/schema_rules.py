@@ -161,9 +161,9 @@ def is_allowed(data_type: PinotType, role: FieldType, profile: Profile = BASE) -
 def _name_faults(schema: PinotSchema) -> Iterator[Fault]:
     if not schema.name:
         place = "" if schema.name is None else "/schemaName"
-        yield Fault(place, None, "schemaName is required: it is the name of the table, without its type")
+        yield Fault(place, "schemaName is required: it is the name of the table, without its type")
     elif "__" in schema.name:
-        yield Fault("/schemaName", None, f"schemaName {schema.name} must not contain two underscores, __")
+        yield Fault("/schemaName", f"schemaName {schema.name} must not contain two underscores, __")
 
 
 def _field_faults(field: PlacedField, profile: Profile) -> Iterator[Fault]:
@@ -205,9 +205,9 @@ def _time_faults(schema: PinotSchema, profile: Profile) -> Iterator[Fault]:
     place, name = "/timeFieldSpec", schema.time.column.name
     if profile.extended:
         message = "TimeFieldSpec (fieldType=TIME) is deprecated; use DateTimeFieldSpec instead"
-        yield Fault(place, name, message)
+        yield Fault(place, message, name)
     if error := conversion_fault(schema.time):
-        yield Fault(place, name, error)
+        yield Fault(place, error, name)
     sides = {"incomingGranularitySpec": schema.time.incoming, "outgoingGranularitySpec": schema.time.outgoing}
     for key, granule in sides.items():
         if granule is None:
@@ -216,7 +216,7 @@ def _time_faults(schema: PinotSchema, profile: Profile) -> Iterator[Fault]:
             parse_format(f"{granule.size}:{granule.unit}:{granule.format}")
         except FormatError as wrong_format:
             yield Fault(
-                place + pointer(key, "timeFormat"), name, f"Invalid format: {granule.format}: {wrong_format}"
+                place + pointer(key, "timeFormat"), f"Invalid format: {granule.format}: {wrong_format}", name
             )
 
 
@@ -225,5 +225,5 @@ def _key_faults(schema: PinotSchema, fields: tuple[PlacedField, ...]) -> Iterato
     for index, name in enumerate(schema.primary_key):
         if name not in stored:
             yield Fault(
-                pointer("primaryKeyColumns", index), name, f"The primary key column must exist: {name}"
+                pointer("primaryKeyColumns", index), f"The primary key column must exist: {name}", name
             )

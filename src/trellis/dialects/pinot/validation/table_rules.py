@@ -43,7 +43,7 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
 def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
     """Why configs are not the two halves of one table (`TableConfigUtils.verifyHybridTableConfigs`)."""
     if sorted(table.kind for table in tables) != ["OFFLINE", "REALTIME"]:
-        yield Fault("/tableType", None, "a hybrid table has one OFFLINE and one REALTIME config")
+        yield Fault("/tableType", "a hybrid table has one OFFLINE and one REALTIME config")
         return
     offline, realtime = sorted(tables, key=lambda table: table.kind)
     for place, values in (
@@ -53,7 +53,7 @@ def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
     ):
         if len(set(values)) > 1:
             key = place.rpartition("/")[2]
-            yield Fault(place, None, f"{key} is {values[1]}, and {values[0]} in the OFFLINE config: use one")
+            yield Fault(place, f"{key} is {values[1]}, and {values[0]} in the OFFLINE config: use one")
 
 
 def _broker(table: TableConfig) -> str:
@@ -72,7 +72,6 @@ class _TableCheck:
         if self.config.name and self.schema.name and self.config.name != self.schema.name:
             yield Fault(
                 "/tableName",
-                None,
                 f"the schema of table {self.config.name} is named {self.schema.name}: give them the same"
                 " name, the table with or without _OFFLINE or _REALTIME",
             )
@@ -83,15 +82,15 @@ class _TableCheck:
             if self.config.kind == "REALTIME" and not self.read.is_unreadable(
                 "/segmentsConfig/timeColumnName"
             ):
-                yield Fault("", None, "'timeColumnName' cannot be null in REALTIME table config")
+                yield Fault("", "'timeColumnName' cannot be null in REALTIME table config")
             return
         spec = self.fields.get(name)
         if spec is None or spec.field_type not in (FieldType.DATE_TIME, FieldType.TIME):
             yield Fault(
                 "/segmentsConfig/timeColumnName",
-                name,
                 f"Cannot find valid fieldSpec for timeColumn: {name} from the table config:"
                 f" {self.config.name}, in the schema: {self.schema.name}: name a dateTime column",
+                name,
             )
 
     def transforms(self, profile: Profile) -> Iterator[Fault]:
@@ -148,7 +147,7 @@ class _TableCheck:
         try:
             order_transforms(self.schema, self.config)
         except SchemaError as error:
-            yield Fault("/ingestionConfig/transformConfigs", None, str(error))
+            yield Fault("/ingestionConfig/transformConfigs", str(error))
 
     def filter(self) -> Iterator[Fault]:
         if self.config.filter is None:
@@ -158,9 +157,9 @@ class _TableCheck:
             compile_expression(parse(self.config.filter))
         except UnsupportedFunction as unsupported:
             message = f"filter function '{self.config.filter}': {unsupported}"
-            yield Fault(pointer, None, message, unchecked=True)
+            yield Fault(pointer, message, unchecked=True)
         except ExpressionError as error:
-            yield Fault(pointer, None, f"Invalid filter function '{self.config.filter}': {error}")
+            yield Fault(pointer, f"Invalid filter function '{self.config.filter}': {error}")
 
     def enrichers(self) -> Iterator[Fault]:
         """Pinot takes every function here, and fails on an invalid one when rows come."""
@@ -170,7 +169,7 @@ class _TableCheck:
                     compile_expression(parse(text))
                 except (UnsupportedFunction, ExpressionError) as error:
                     message = f"enrichment of {field} by '{text}': {error}"
-                    yield Fault("/ingestionConfig/enrichmentConfigs", None, message, unchecked=True)
+                    yield Fault("/ingestionConfig/enrichmentConfigs", message, unchecked=True)
 
     def _aggregated(self, column: str) -> bool:
         pattern = "/ingestionConfig/aggregationConfigs/*/aggregationFunction"
@@ -179,7 +178,7 @@ class _TableCheck:
 
 
 def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:
-    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", column, message, unchecked)
+    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", message, column, unchecked)
 
 
 def _calls_now(expression: Expression) -> bool:

@@ -52,7 +52,7 @@ class RegistryReferences:
         last = max(map(listed.index, used))
         documents = [self.registry.schema(key) for key in listed[: last + 1]]
         _refuse_reordered(known, family, [str(document.key) for document in documents])
-        changed = with_family(schema, str(family), documents)
+        changed = with_family(schema, str(family), documents, self.registry.overlay(family))
         _refuse_patched(known, families_of(changed), family)
         return changed
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import HOW, WHERE, Debug, Engine, Json, Master, Remote, Setting, option
-from trellis.dialects.snowplow.commands.snowplow import Dataset, Registry, Runs, To, Verify, snowplow
+from trellis.dialects.snowplow.commands.arguments import Registry
+from trellis.dialects.snowplow.commands.snowplow import Dataset, Runs, To, Verify, snowplow
 
 __all__ = ["snowplow"]
 

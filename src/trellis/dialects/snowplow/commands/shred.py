@@ -1,58 +1,70 @@
-"""What `trellis snowplow shred` was asked, as a shredder."""
+"""`trellis snowplow shred` and `stream`: enriched events into run folders."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Annotated
 
-from trellis.cli.commands.load import settings_of
-from trellis.dialects.snowplow.client.references import RegistryReferences
-from trellis.dialects.snowplow.options import NAMES
-from trellis.dialects.snowplow.runs.duplicates import Deduplication
-from trellis.dialects.snowplow.runs.event_store import EventStore
-from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
-from trellis.dialects.snowplow.runs.shredder import Shredder
-from trellis.errors import UsageError, nearest
-from trellis.pipelines.engine import runner_of
-from trellis.pipelines.loading.job import ProgressCallback
+import typer
 
-_FORMATS: Final = get_args(FileFormat)
-_COMPRESSIONS: Final = tuple(name.lower() for name in get_args(Compression))
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import Checkpoint, Debug, Json, ReadOption, Trigger
+from trellis.dialects.snowplow.commands.arguments import ShredArguments
 
 
-def open_shredder(
-    schema: str,
-    out: str,
-    format: str,
-    compression: str,
-    profile: str | None,
-    deduplication: str,
-    store: str | None,
-    options: list[str] | None,
-    spark: tuple[str | None, str | None, str | None],
-    tell: ProgressCallback,
-) -> Shredder:
-    """Raises UsageError, SchemaError, RegistryUnavailable."""
-    _check("--format", format, _FORMATS)
-    _check("--compression", compression, _COMPRESSIONS)
-    _check("--dedup", deduplication, get_args(Deduplication))
-    settings = settings_of(options, example="validate=false")
-    for name in settings:
-        _check("--option", name, NAMES)
-    return Shredder(
-        Path(out),
-        RegistryReferences.open(schema),
-        runner_of(*spark, tell),
-        cast("FileFormat", format),
-        cast("Compression", compression.upper()),
-        profile,
-        cast("Deduplication", deduplication),
-        None if store is None else EventStore(store),
-        settings,
-        tell,
-    )
+@expand_groups
+def shred_runs(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="A run=... folder, or a folder of them.", show_default=False),
+    ],
+    arguments: ShredArguments,
+    *,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Shred runs of enriched events into files of rows, one folder for each run.
+
+    A folder appears when it is complete. Runs that are there already are passed over.
+    """
+    from trellis.cli.output.console import console, print_json, progress
+    from trellis.cli.output.load_report import show
+    from trellis.dialects.snowplow.commands.shredder import open_shredder
+
+    with progress() as tell:
+        reports = open_shredder(arguments, tell).shred(source)
+    if json:
+        print_json({"runs": [report.to_dict() for report in reports]})
+        return
+    for report in reports:
+        show(report, [source], console())
 
 
-def _check(option: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise UsageError(f"{option}: there is no {value!r}{nearest(value, choices)}")
+@expand_groups
+def stream_runs(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="Where files of enriched events arrive.", show_default=False),
+    ],
+    arguments: ShredArguments,
+    *,
+    trigger: Trigger = None,
+    checkpoint: Checkpoint = None,
+    read_option: ReadOption = None,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Shred files of enriched events as they arrive: each window becomes a run folder.
+
+    Started again, the stream goes on where it ended, and a window that was interrupted is shredded once. A
+    schema that is published meanwhile counts from the next window on.
+    """
+    from trellis.cli.commands.load import settings_of
+    from trellis.cli.commands.stream import StopSignals, StreamOutput
+    from trellis.cli.output.console import quiet_children
+    from trellis.dialects.snowplow.commands.shredder import start_windows
+
+    output = StreamOutput(json)
+    with quiet_children(debug), StopSignals() as stop:
+        reading = settings_of(read_option, "--read-option", "maxFilesPerTrigger=10", exact=True)
+        stream = start_windows(arguments, source, trigger, checkpoint, reading, output.print_batch)
+        output.follow(stream, stop, source, arguments.out)

@@ -6,23 +6,15 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import HOW, WHERE, Debug, Engine, Json, Master, Remote, Setting, option
+from trellis.cli.arguments import HOW, WHERE, Debug, Json, option
+from trellis.dialects.snowplow.commands.arguments import Registry
+from trellis.dialects.snowplow.commands.shred import shred_runs, stream_runs
 
 snowplow = typer.Typer(
     name="snowplow",
     help="Runs of enriched events: shred them into files, load those, see what is loaded.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-Registry = Annotated[
-    str,
-    option(
-        "--schema",
-        metavar="REGISTRY",
-        panel=WHERE,
-        help="URL, folder of schemas, or resolver configuration file.",
-    ),
-]
-
 Runs = Annotated[
     str,
     typer.Argument(metavar="DIR", help="Shredded runs: a folder of them, or one.", show_default=False),
@@ -51,75 +43,8 @@ Verify = Annotated[
 ]
 
 
-@snowplow.command("shred")
-def shred_runs(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="RUN", help="A run=... folder, or a folder of them.", show_default=False),
-    ],
-    schema: Registry,
-    out: Annotated[str, option("--out", metavar="DIR", panel=WHERE, help="Where run folders are written.")],
-    format: Annotated[
-        str, option("--format", metavar="NAME", panel=HOW, help="csv, parquet or orc; default csv.")
-    ] = "csv",
-    compression: Annotated[
-        str, option("--compression", metavar="NAME", panel=HOW, help="none or gzip; default none.")
-    ] = "none",
-    profile: Annotated[
-        str | None,
-        option(
-            "--profile",
-            metavar="NAME",
-            panel=HOW,
-            help="Warehouse that the files are for: redshift, postgres, spark or duckdb; default redshift "
-            "for csv, spark for others.",
-        ),
-    ] = None,
-    dedup: Annotated[
-        str,
-        option(
-            "--dedup",
-            metavar="NAME",
-            panel=HOW,
-            help="all (default): drop copies of events, and give others that share an id new ones; natural: "
-            "drop copies; none.",
-        ),
-    ] = "all",
-    dedup_store: Annotated[
-        str | None,
-        option(
-            "--dedup-store",
-            metavar="FILE",
-            panel=HOW,
-            help="SQLite file with the events of earlier runs; their copies are dropped.",
-        ),
-    ] = None,
-    settings: Setting = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Shred runs of enriched events into files of rows, one folder for each run.
-
-    A folder appears when it is complete. Runs that are there already are passed over.
-    """
-    from trellis.cli.output.console import console, print_json, progress
-    from trellis.cli.output.load_report import show
-    from trellis.dialects.snowplow.commands.shred import open_shredder
-
-    with progress() as tell:
-        spark = (engine, master, remote)
-        shredder = open_shredder(
-            schema, out, format, compression, profile, dedup, dedup_store, settings, spark, tell
-        )
-        reports = shredder.shred(source)
-    if json:
-        print_json({"runs": [report.to_dict() for report in reports]})
-        return
-    for report in reports:
-        show(report, [source], console())
+snowplow.command("shred")(shred_runs)
+snowplow.command("stream")(stream_runs)
 
 
 @snowplow.command("load")

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trellis.cli.arguments import EngineArguments
 from trellis.cli.output.console import counted, grid, indented
 from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry
 from trellis.dialects.snowplow.client.http import HttpRegistry
 from trellis.dialects.snowplow.client.locator import is_store, open_registry, registry_key
 from trellis.dialects.snowplow.client.store import StoreRegistry
 from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.commands.arguments import ShredArguments
 from trellis.dialects.snowplow.commands.runs import open_loader, verification_of
-from trellis.dialects.snowplow.commands.shred import open_shredder
+from trellis.dialects.snowplow.commands.shredder import open_shredder
 from trellis.dialects.snowplow.identity.keys import Family
 from trellis.dialects.snowplow.runs.loading.adoption import Adoption, TableAdopter, key_of_table
 from trellis.dialects.snowplow.runs.loading.archive import ArchivedRun
@@ -94,7 +96,14 @@ def open_replayer(
 
     def shredder_for(out: Path, profile: str) -> Shredder:
         return open_shredder(
-            schema, str(out), "csv", "none", profile, "none", None, settings, spark, lambda *_: None
+            ShredArguments(
+                schema,
+                str(out),
+                profile=profile,
+                dedup="none",
+                option=settings,
+                engine=EngineArguments(*spark),
+            )
         )
 
     return Replayer(loader, shredder_for)

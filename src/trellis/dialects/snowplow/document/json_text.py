@@ -22,14 +22,21 @@ class Number(float):
         return number
 
 
-def read_json(text: str | bytes) -> Any:
-    """
+def read_json(text: str | bytes, *, unique_keys: bool = False) -> Any:
+    """The value of a text; of a key that an object has twice the last value, or with `unique_keys` none.
+
     >>> write_json(read_json('{"price": 7.50, "tags": ["a\\\\tb", null]}'))
     '{"price":7.50,"tags":["a\\\\tb",null]}'
 
     Raises ValueError.
     """
-    return json.loads(text, parse_float=Number, parse_int=_integer, parse_constant=_refuse)
+    return json.loads(
+        text,
+        parse_float=Number,
+        parse_int=_integer,
+        parse_constant=_refuse,
+        object_pairs_hook=_unique if unique_keys else None,
+    )
 
 
 def write_json(value: object) -> str:
@@ -138,6 +145,15 @@ def _has_surrogates(text: str) -> bool:
 
 def _integer(text: str) -> float:
     return Number(text) if text == _MINUS_ZERO else int(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {_quoted(repeated)} is there twice in one object")
+    return members
 
 
 def _refuse(name: str) -> float:

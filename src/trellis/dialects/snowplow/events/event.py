@@ -86,7 +86,7 @@ def json_event(document: object, paths: JsonPaths) -> ShreddedEvent:
 def _unpack(name: str, text: str) -> Iterator[Entity]:
     """The entities in an envelope of the line."""
     try:
-        document = read_json(text)
+        document = read_json(text, unique_keys=True)
     except RecursionError:
         raise BadEvent("loader_parsing_error", f"{name}: the JSON is nested too deep to be read") from None
     except ValueError as error:

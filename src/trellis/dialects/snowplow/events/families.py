@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal, Protocol
 
-from trellis.dialects.snowplow.columns.column_types import TypeName
+from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, TypeName, varchar
 from trellis.dialects.snowplow.columns.declarations import METADATA
-from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
+from trellis.dialects.snowplow.columns.family_table import FamilyTable, columns_of, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.json_text import decimal_of, encodable, is_whole, write_json
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.document.validation import SchemaValidator
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.events.event import Entity, ShreddedEvent
-from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.identity.keys import Criterion, SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS, text_of, value_of
 
 _MOST_VIOLATIONS: Final = 5
@@ -25,41 +27,91 @@ ENTITY_COLUMN: Final = "_entity"
 """Which kind of entity a row is of; only in rows that are marked."""
 RECORD_COLUMN: Final = "_record"
 """The place of the event in the input; only in rows that are marked."""
+VERSION_SIGN: Final = "@"
+"""Between the table of a family and a version, where each version has a table."""
 _METADATA: Final = tuple(column.name for column in METADATA)
+SCHEMA_COLUMNS: Final = _METADATA[:4]
+"""What they say of the schema: vendor, name, format, version."""
+
+
+Layout = Literal["model", "version", "wide"]
+"""What a table is of: a family with its merged columns; one version with its own columns, as files of a run
+alone; or all events with their entities."""
+DATA: Final = Column("data", varchar(MAX_VARCHAR), nullable=True, paths=((),))
+"""The one column of a version whose entities stay JSON."""
+Rows = list[tuple[str, dict[str, Any]]]
+"""The rows of one event by table; that of `events` comes first, if there is one."""
+
+
+class EntityRows(Protocol):
+    """Makes the rows of entities of one family. `documents` are its schemas, up to the last that is used."""
+
+    @property
+    def documents(self) -> Sequence[SchemaDocument]: ...
+
+    def check(self, entity: Entity) -> None:
+        """Raises BadEvent for an entity that is invalid under its schema."""
+        ...
+
+    def add_entity(self, entity: Entity, event: ShreddedEvent, rows: Rows) -> None:
+        """Add an entity to the rows of its event. Raises BadEvent."""
+        ...
 
 
 @dataclass(frozen=True)
-class FamilyRows:
-    """Makes the rows of one family. `documents` are its schemas in their order, up to the last that is used.
+class DataFormats:
+    """In files with a format for each version: the schemas whose entities are lines of values, and those
+    whose entities stay JSON. What both name is lines of values, and so is what neither names."""
 
-    `as_text`: all columns of the schemas get texts, as in the files that loaders read.
+    tsv: tuple[Criterion, ...] = ()
+    json: tuple[Criterion, ...] = ()
+
+    def is_json(self, key: SchemaKey) -> bool:
+        is_tsv = any(criterion.matches(key) for criterion in self.tsv)
+        return not is_tsv and any(criterion.matches(key) for criterion in self.json)
+
+
+@dataclass(frozen=True)
+class EntityTable:
+    """A table that entities go into: of a family, or of the one version that `key` is."""
+
+    name: str
+    key: SchemaKey
+    columns: Sequence[Column]
+    is_recovered: bool = False
+    """It is of a version that does not fit the table of its family."""
+
+    @property
+    def is_json(self) -> bool:
+        return tuple(self.columns) == (DATA,)
+
+
+@dataclass(frozen=True)
+class FamilyRules:
+    """How the tables of families follow from their schemas.
+
+    `as_text`: all columns of the schemas get texts, as in the files that loaders read. `marked`: rows say in
+    ENTITY_COLUMN which kind of entity they are of. `by_version`: each version has a table with its own
+    columns, or with its JSON where `formats` say so.
     """
 
-    documents: Sequence[SchemaDocument]
     profile: Profile
     compat: bool = False
     as_text: bool = False
     marked: bool = False
-    """Rows say in ENTITY_COLUMN which kind of entity they are of."""
+    by_version: bool = False
+    formats: DataFormats = DataFormats()
 
-    @cached_property
-    def table(self) -> FamilyTable:
-        return merge_family(self.documents, self.profile, compat=self.compat)
+
+@dataclass(frozen=True)
+class FamilySchemas:
+    """The schemas of one family in their order, up to the last that is used."""
+
+    documents: Sequence[SchemaDocument]
 
     @cached_property
     def _validators(self) -> Mapping[SchemaKey, SchemaValidator]:
         return {document.key: SchemaValidator(document.body) for document in self.documents}
-
-    @cached_property
-    def _columns(self) -> Mapping[SchemaKey, tuple[str, Sequence[Column]]]:
-        """The table of each version, with its columns."""
-        recovered = {recovery.key: recovery for recovery in self.table.recovery}
-        return {
-            key: (recovered[key].name, recovered[key].columns)
-            if key in recovered
-            else (self.table.name, self.table.columns)
-            for key in (document.key for document in self.documents)
-        }
 
     def check(self, entity: Entity) -> None:
         """Raises BadEvent for an entity that is invalid under its schema."""
@@ -76,18 +128,57 @@ class FamilyRows:
         )
         raise BadEvent("schema_violations", f"{entity.key}: {shown}")
 
+
+@dataclass(frozen=True)
+class FamilyRows(FamilySchemas):
+    """Makes the rows of one family, each entity one in the table of the family or of its version."""
+
+    rules: FamilyRules
+    overlay: Overlay | None = None
+    """How the table of the family differs from what the schemas say."""
+
+    @cached_property
+    def table(self) -> FamilyTable:
+        table = merge_family(self.documents, self.rules.profile, compat=self.rules.compat)
+        return table if self.overlay is None else self.overlay.apply(table)
+
+    @cached_property
+    def tables(self) -> Mapping[SchemaKey, EntityTable]:
+        """The table that entities of each version go into."""
+        if self.rules.by_version:
+            return {document.key: self._version_table(document) for document in self.documents}
+        family = EntityTable(self.table.name, self.table.key, self.table.columns)
+        recovered = {
+            recovery.key: EntityTable(recovery.name, recovery.key, recovery.columns, is_recovered=True)
+            for recovery in self.table.recovery
+        }
+        return {document.key: recovered.get(document.key, family) for document in self.documents}
+
+    def add_entity(self, entity: Entity, event: ShreddedEvent, rows: Rows) -> None:
+        rows.append(self.row(entity, event))
+
     def row(self, entity: Entity, event: ShreddedEvent) -> tuple[str, dict[str, Any]]:
         """The table of an entity, and its row; NULL is left out."""
-        table, columns = self._columns[entity.key]
+        table = self.tables[entity.key]
         row = metadata_row(entity.key, event)
-        if self.marked:
+        if self.rules.marked:
             row[ENTITY_COLUMN] = entity.kind
-        for column in columns:
+        if table.is_json:
+            row[DATA.name] = write_json(entity.data)
+            return table.name, row
+        for column in table.columns:
             value = value_of(column, entity.data)
             if value is not None:
-                text = self.as_text or column.type.name in ("CHAR", "VARCHAR")
+                text = self.rules.as_text or column.type.name in ("CHAR", "VARCHAR")
                 row[column.name] = encodable(text_of(value) or "") if text else plain_value(value, column)
-        return table, row
+        return table.name, row
+
+    def _version_table(self, document: SchemaDocument) -> EntityTable:
+        key, rules = document.key, self.rules
+        columns = (
+            [DATA] if rules.formats.is_json(key) else columns_of(document, rules.profile, compat=rules.compat)
+        )
+        return EntityTable(f"{self.table.name}{VERSION_SIGN}{key.version}", key, columns)
 
 
 def metadata_row(key: SchemaKey, event: ShreddedEvent) -> dict[str, Any]:
@@ -119,10 +210,19 @@ def _integer(value: float) -> object:
     return int(exact) if abs(exact.adjusted()) < 40 and is_whole(value) else exact
 
 
+def _double(value: float) -> object:
+    """Beyond a double, the exact value, which its column does not take."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    return number if math.isfinite(number) else decimal_of(value)
+
+
 _NUMBERS: Final[Mapping[TypeName, Callable[[float], object]]] = {
     "SMALLINT": _integer,
     "INT": _integer,
     "BIGINT": _integer,
     "DECIMAL": decimal_of,
-    "DOUBLE": float,
+    "DOUBLE": _double,
 }

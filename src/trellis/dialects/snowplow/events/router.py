@@ -11,7 +11,7 @@ from trellis.dialects.snowplow.document.json_text import encodable, read_json
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.enriched.line import split_line
 from trellis.dialects.snowplow.events.event import JsonPaths, ShreddedEvent, enriched_event, json_event
-from trellis.dialects.snowplow.events.families import RECORD_COLUMN, FamilyRows
+from trellis.dialects.snowplow.events.families import RECORD_COLUMN, EntityRows, Rows
 from trellis.dialects.snowplow.identity.keys import Criterion, SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.evolution.dialect.transforms import Routed, SharedNames
@@ -42,7 +42,7 @@ class EventRouter:
     """
 
     rules: EventRules
-    families: Mapping[SchemaKey, FamilyRows]
+    families: Mapping[SchemaKey, EntityRows]
     unresolved: Mapping[str, str] = field(default_factory=dict)
     marked: bool = False
     """Rows say in RECORD_COLUMN which event they are of."""
@@ -60,17 +60,16 @@ class EventRouter:
             raise BadEvent("loader_iglu_error", "; ".join(missing))
         if unknown:
             return Routed(references=tuple(unknown))
-        routed = Routed()
-        if event.atomic is not None:
-            routed.rows.append((EVENTS, _encodable(event.atomic)))
+        rows: Rows = [] if event.atomic is None else [(EVENTS, _encodable(event.atomic))]
         for entity in entities:
             family = self.families[entity.key]
             if self.rules.validate:
                 family.check(entity)
-            routed.rows.append(family.row(entity, event))
+            family.add_entity(entity, event, rows)
         if self.marked:
-            routed.rows = [(table, {**row, RECORD_COLUMN: position}) for table, row in routed.rows]
-        return routed
+            for _, row in rows:
+                row[RECORD_COLUMN] = position
+        return Routed([*rows])
 
     def projection(self, sort: Sequence[str | None]) -> Projection | None:
         return None
@@ -90,7 +89,7 @@ def read_record(line: bytes) -> dict[str, Any]:
     if not line.lstrip().startswith(b"{"):
         return split_line(line)
     try:
-        record = read_json(line)
+        record = read_json(line, unique_keys=True)
     except RecursionError:
         raise BadEvent("loader_parsing_error", "the JSON is nested too deep to be read") from None
     except ValueError as error:
@@ -103,9 +102,7 @@ def read_record(line: bytes) -> dict[str, Any]:
     return record
 
 
-def family_rows(
-    families: Sequence[FamilyRows],
-) -> dict[SchemaKey, FamilyRows]:
+def family_rows(families: Sequence[EntityRows]) -> dict[SchemaKey, EntityRows]:
     """The families by the keys of their schemas."""
     return {document.key: family for family in families for document in family.documents}
 

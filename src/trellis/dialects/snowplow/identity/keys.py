@@ -134,6 +134,11 @@ class Criterion:
         vendor, name, format, *parts = match.groups()
         return Criterion(vendor, name, format, *(None if part == "*" else int(part) for part in parts))
 
+    def __str__(self) -> str:
+        parts = (self.model, self.revision, self.addition)
+        version = "-".join("*" if part is None else str(part) for part in parts)
+        return f"iglu:{self.vendor}/{self.name}/{self.format}/{version}"
+
     def matches(self, key: SchemaKey) -> bool:
         """
         >>> criterion = Criterion.parse("iglu:com.acme/event/jsonschema/1-*-*")

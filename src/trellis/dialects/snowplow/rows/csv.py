@@ -68,7 +68,7 @@ def metadata(key: SchemaKey, event: Event) -> tuple[str, ...]:
 
 def legacy_document(key: SchemaKey, event: Event, data: object) -> dict[str, Any]:
     """The JSON line that loaders with JSONPaths files read."""
-    *_, root_id, root_tstamp, ref_root, ref_tree, ref_parent = metadata(key, event)
+    *_, root_id, root_tstamp, ref_root, _, ref_parent = metadata(key, event)
     return {
         "schema": {
             "vendor": key.vendor,
@@ -81,7 +81,7 @@ def legacy_document(key: SchemaKey, event: Event, data: object) -> dict[str, Any
             "rootId": root_id,
             "rootTstamp": root_tstamp,
             "refRoot": ref_root,
-            "refTree": ref_tree,
+            "refTree": [EVENTS, key.name],
             "refParent": ref_parent,
         },
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import UUID, uuid5
 
 import pyarrow as pa
@@ -33,7 +33,8 @@ DUPLICATE: Final = SchemaDocument(
 )
 """The context of an event whose id was taken by another one."""
 _NAMESPACE: Final = UUID("5d8f1b0e-7a0d-4c69-9a41-6f0d3c0b7d55")
-_IDS: Final = ("event_id", "root_id")
+_IDS: Final = ("root_id", "event_id")
+"""Of rows of entities, which may have a column `event_id` of their own, and of events."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Duplicates:
 
     dropped: frozenset[str] = frozenset()
     renamed: Mapping[str, RenamedEvent] = field(default_factory=dict)
+    context_field: pa.Field | None = None
+    """The column of wide rows that gets the contexts of renamed events, where rows are wide."""
+    contexts: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Those contexts, by the places of their events."""
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that stay, with the ids of their events."""
@@ -66,7 +71,24 @@ class Duplicates:
             for record, event_id in zip(records.to_pylist(), batch.column(name).to_pylist(), strict=True)
         ]
         place = batch.schema.get_field_index(name)
-        return batch.set_column(place, batch.schema.field(place), pa.array(ids, pa.string()))
+        batch = batch.set_column(place, batch.schema.field(place), pa.array(ids, pa.string()))
+        return batch if self.context_field is None else self._with_contexts(batch, self.context_field)
+
+    def _with_contexts(self, batch: pa.RecordBatch, column: pa.Field) -> pa.RecordBatch:
+        place = batch.schema.get_field_index(column.name)
+        stored = [None] * batch.num_rows if place < 0 else batch.column(place).to_pylist()
+        values = [
+            [*(contexts or ()), *self.contexts[record]] if record in self.contexts else contexts
+            for record, contexts in zip(batch.column(RECORD_COLUMN).to_pylist(), stored, strict=True)
+        ]
+        array = pa.array(values, column.type)
+        return batch.append_column(column, array) if place < 0 else batch.set_column(place, column, array)
+
+
+def renamed_note(duplicates: Duplicates) -> tuple[str, ...]:
+    """What a report says of events that share an id."""
+    count = len(duplicates.renamed)
+    return (f"{count} events shared their ids with others and got new ones",) if count else ()
 
 
 def find_duplicates(
@@ -86,10 +108,10 @@ def find_duplicates(
         with duckdb.connect() as connection:
             connection.execute(
                 "CREATE VIEW numbered AS "
-                "SELECT record, event_id, event_fingerprint, etl_tstamp, collector_tstamp, "
-                "row_number() OVER (PARTITION BY event_id, coalesce(event_fingerprint, record) "
+                "SELECT *, row_number() OVER (PARTITION BY event_id, coalesce(event_fingerprint, record) "
                 "ORDER BY etl_tstamp NULLS LAST, record) AS copy "
-                f"FROM (SELECT *, {RECORD_COLUMN} AS record FROM read_parquet([{paths}]))"
+                f"FROM (SELECT {RECORD_COLUMN} AS record, event_id, event_fingerprint, etl_tstamp, "
+                f"collector_tstamp FROM read_parquet([{paths}], union_by_name = true))"
             )
             copies = {
                 record

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
+from trellis.dialects.snowplow.events.families import Layout
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.errors import SchemaError
 
 FileFormat = Literal["csv", "parquet", "orc"]
+RowFormat = FileFormat | Literal["json"]
+"""Of one table: in the folders of versions, entities may stay JSON beside lines of values."""
 Compression = Literal["NONE", "GZIP"]
 
 ALGORITHM: Final = "1"
@@ -24,11 +27,28 @@ ARTIFACT: Final = "trellis-snowplow-shredder"
 _SCHEMA: Final = "iglu:com.snowplowanalytics.snowplow.storage.rdbloader/shredding_complete/jsonschema/2-0-1"
 
 
+FORMAT_NAMES: Final[Mapping[RowFormat, str]] = {
+    "csv": "TSV",
+    "json": "JSON",
+    "parquet": "PARQUET",
+    "orc": "ORC",
+}
+
+
+class RunType(NamedTuple):
+    """A schema that was met, as this kind of entity, and the format of its rows."""
+
+    uri: str
+    kind: str
+    format: str
+
+
 @dataclass(frozen=True)
 class RunTable:
     """A table that a run has files of: all its versions in their order, and its columns in that of the files.
 
-    `path` is below the run folder. `is_recovered`: it is of the last version alone.
+    `path` is below the run folder. `is_recovered`: it is of the last version alone. In the layout of versions
+    the columns are those of the last version, and the table is that of its family.
     """
 
     table: str
@@ -49,8 +69,7 @@ class RunManifest:
     """A complete run."""
 
     base: str
-    types: tuple[tuple[str, str], ...]
-    """The schemas that were met, each with the kind of entity."""
+    types: tuple[RunType, ...]
     format: FileFormat
     compression: Compression
     started: datetime
@@ -62,20 +81,15 @@ class RunManifest:
     algorithm: str
     profile: str
     tables: tuple[RunTable, ...]
+    layout: Layout = "model"
 
     def completion_document(self, version: str) -> dict[str, Any]:
         """As loaders of Snowplow read it; the schema of this document allows nothing more."""
-        name = "TSV" if self.format == "csv" else self.format.upper()
         return {
             "schema": _SCHEMA,
             "data": {
                 "base": self.base,
-                "typesInfo": {
-                    "transformation": "SHREDDED",
-                    "types": [
-                        {"schemaKey": uri, "format": name, "snowplowEntity": kind} for uri, kind in self.types
-                    ],
-                },
+                "typesInfo": self._types_info(),
                 "timestamps": {
                     "jobStarted": _text(self.started),
                     "jobCompleted": _text(self.completed),
@@ -88,12 +102,23 @@ class RunManifest:
             },
         }
 
+    def _types_info(self) -> dict[str, Any]:
+        if self.layout == "wide":
+            wide_types = [{"schemaKey": item.uri, "snowplowEntity": item.kind} for item in self.types]
+            file_format = FORMAT_NAMES[self.format]
+            return {"transformation": "WIDEROW", "fileFormat": file_format, "types": wide_types}
+        types = [
+            {"schemaKey": item.uri, "format": item.format, "snowplowEntity": item.kind} for item in self.types
+        ]
+        return {"transformation": "SHREDDED", "types": types}
+
     def families_document(self) -> dict[str, Any]:
         """What loaders of Trellis need beside that."""
         return {
             "algorithm": self.algorithm,
             "profile": self.profile,
             "format": self.format,
+            "layout": self.layout,
             "tables": [vars(table) for table in self.tables],
         }
 
@@ -111,7 +136,10 @@ class RunManifest:
             times, count = data["timestamps"], data["count"]
             return RunManifest(
                 data["base"],
-                tuple((item["schemaKey"], item["snowplowEntity"]) for item in data["typesInfo"]["types"]),
+                tuple(
+                    RunType(item["schemaKey"], item["snowplowEntity"], item.get("format", ""))
+                    for item in data["typesInfo"]["types"]
+                ),
                 families["format"],
                 data["compression"],
                 datetime.fromisoformat(times["jobStarted"]),
@@ -123,6 +151,7 @@ class RunManifest:
                 families["algorithm"],
                 families["profile"],
                 tuple(_table(table) for table in families["tables"]),
+                families.get("layout", "model"),
             )
         except (KeyError, TypeError, ValueError, IgluError) as error:
             raise SchemaError(

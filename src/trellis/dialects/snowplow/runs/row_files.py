@@ -1,9 +1,11 @@
-"""The files of rows in a run folder: staged rows written as CSV, Parquet or ORC."""
+"""The files of rows in a run folder: staged rows written as CSV, JSON, Parquet or ORC."""
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timezone
 from functools import partial
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
@@ -13,14 +15,19 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from trellis.dialects.snowplow.events.families import RECORD_COLUMN
+from trellis.dialects.snowplow.document.json_text import read_json, write_json
+from trellis.dialects.snowplow.events.families import DATA, RECORD_COLUMN, SCHEMA_COLUMNS
+from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
+from trellis.dialects.snowplow.rows.csv import Event, legacy_document
 from trellis.dialects.snowplow.runs.duplicates import Duplicates
-from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
+from trellis.dialects.snowplow.runs.manifest import Compression, RowFormat
 
 BATCH: Final = 20_000
 BLOCK: Final = 4 << 20
 NULL: Final = r"\N"
 _BLANKS: Final = "[\t\n\r]"
+_BLANKS_COMPAT: Final = "[\t\n]"
+_ENDINGS: Final[Mapping[RowFormat, str]] = {"csv": "txt", "json": "txt", "parquet": "parquet", "orc": "orc"}
 
 
 class RowWriter(Protocol):
@@ -46,40 +53,78 @@ def read_blocks(path: Path) -> Iterator[bytes]:
             yield b"".join(lines)
 
 
-def write_rows(
-    format: FileFormat,
-    compression: Compression,
-    schema: pa.Schema,
-    null: str,
-    duplicates: Duplicates,
-    part: tuple[str, str],
-) -> int:
-    """Write the rows of a staged file as one file of the run; how many. `null` stands for NULL in CSV."""
-    source, target = part
-    writer, count = _open_writer(Path(target), format, compression, schema, null), 0
-    try:
-        for batch in read_rows([source], [*schema.names, RECORD_COLUMN]):
-            rows = _aligned(duplicates.apply(batch), schema)
-            writer.write_batch(rows)
-            count += rows.num_rows
-    finally:
-        writer.close()
-    return count
+@dataclass(frozen=True)
+class RowFiles:
+    """How the files of one table are written.
+
+    In CSV, `null` stands for NULL, and with `keeps_returns` a carriage return stays what it is.
+    """
+
+    format: RowFormat
+    compression: Compression
+    schema: pa.Schema
+    duplicates: Duplicates
+    null: str = NULL
+    keeps_returns: bool = False
+
+    @property
+    def ending(self) -> str:
+        is_packed = self.compression == "GZIP" and self.format in ("csv", "json")
+        return f"{_ENDINGS[self.format]}{'.gz' if is_packed else ''}"
+
+    def write_file(self, part: tuple[str, str]) -> int:
+        """Write the rows of a staged file as a file of the run; how many."""
+        source, target = part
+        writer, count = self._open_writer(Path(target)), 0
+        try:
+            for batch in read_rows([source], [*self.schema.names, RECORD_COLUMN]):
+                rows = _aligned(self.duplicates.apply(batch), self.schema)
+                writer.write_batch(rows)
+                count += rows.num_rows
+        finally:
+            writer.close()
+        return count
+
+    def _open_writer(self, target: Path) -> RowWriter:
+        if self.format == "csv":
+            blanks = _BLANKS_COMPAT if self.keeps_returns else _BLANKS
+            make_lines = partial(csv_lines, null=self.null, blanks=blanks)
+            return _LineWriter(target, self.compression, make_lines)
+        if self.format == "json":
+            return _LineWriter(target, self.compression, json_lines)
+        if self.format == "orc":
+            return _OrcWriter(target, self.schema, self.compression)
+        codec = "snappy" if self.compression == "NONE" else "gzip"
+        parquet: RowWriter = pq.ParquetWriter(target, self.schema, compression=codec)
+        return parquet
 
 
-def csv_lines(batch: pa.RecordBatch, null: str = NULL) -> pa.Array:
+def csv_lines(batch: pa.RecordBatch, null: str = NULL, blanks: str = _BLANKS) -> pa.Array:
     """The rows as lines without their ends: values between tabs, without quotes."""
-    texts = [_texts(column, null) for column in batch.columns]
+    texts = [_texts(column, null, blanks) for column in batch.columns]
     return pc.binary_join_element_wise(*texts, "\t")
 
 
-class _CsvWriter:
-    def __init__(self, target: Path, compression: Compression, null: str) -> None:
+def json_lines(batch: pa.RecordBatch) -> pa.Array:
+    """The rows of a table whose entities stay JSON, as loaders with JSONPaths files read them."""
+    lines = []
+    for row in batch.to_pylist():
+        vendor, name, format, version = (row[column] for column in SCHEMA_COLUMNS)
+        key = SchemaKey(vendor, name, format, SchemaVer.parse(version))
+        event = Event(row["root_id"], row["root_tstamp"].replace(tzinfo=timezone.utc))
+        lines.append(write_json(legacy_document(key, event, read_json(row[DATA.name]))))
+    return pa.array(lines, pa.string())
+
+
+class _LineWriter:
+    def __init__(
+        self, target: Path, compression: Compression, make_lines: Callable[[pa.RecordBatch], pa.Array]
+    ) -> None:
         open_file = partial(gzip.open, target) if compression == "GZIP" else target.open
-        self.file, self.null = cast("IO[bytes]", open_file("wb")), null
+        self.file, self.make_lines = cast("IO[bytes]", open_file("wb")), make_lines
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        lines = csv_lines(batch, self.null).to_pylist()
+        lines = self.make_lines(batch).to_pylist()
         self.file.write("".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None:
@@ -100,18 +145,6 @@ class _OrcWriter:
         self.writer.close()
 
 
-def _open_writer(
-    target: Path, format: FileFormat, compression: Compression, schema: pa.Schema, null: str
-) -> RowWriter:
-    if format == "csv":
-        return _CsvWriter(target, compression, null)
-    if format == "orc":
-        return _OrcWriter(target, schema, compression)
-    codec = "snappy" if compression == "NONE" else "gzip"
-    parquet: RowWriter = pq.ParquetWriter(target, schema, compression=codec)
-    return parquet
-
-
 def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with the columns of a schema in their order."""
     columns = [
@@ -123,14 +156,14 @@ def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _texts(column: pa.Array, null: str) -> pa.Array:
+def _texts(column: pa.Array, null: str, blanks: str) -> pa.Array:
     kind = column.type
     if pa.types.is_boolean(kind):
         texts = pc.if_else(column, "1", "0")
     elif pa.types.is_timestamp(kind):
         texts = pc.strftime(column.cast(pa.timestamp("ms"), safe=False), "%Y-%m-%d %H:%M:%S")
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        texts = pc.replace_substring_regex(column, _BLANKS, " ")
+        texts = pc.replace_substring_regex(column, blanks, " ")
         if null == NULL:
             texts = pc.if_else(pc.equal(texts, NULL), rf"\{NULL}", texts)
     else:

@@ -8,57 +8,57 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 import trellis
 from trellis.destinations.base import NO_COLUMNS, NO_FILL_VALUES, NO_NATIVE, Abilities, Commit, FillValues
 from trellis.destinations.folder import explain_os_errors, make_folder
+from trellis.dialects.registration import ReferenceResolver
+from trellis.dialects.snowplow.columns.names import wide_column_name
 from trellis.dialects.snowplow.columns.profiles import Profile
-from trellis.dialects.snowplow.events.event import Entity, ShreddedEvent
-from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, FamilyRows
+from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, SCHEMA_COLUMNS, VERSION_SIGN
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.runs.duplicates import (
-    DUPLICATE,
-    Deduplication,
-    Duplicates,
-    find_duplicates,
+from trellis.dialects.snowplow.runs.duplicate_contexts import (
+    add_wide_contexts,
+    with_duplicate_family,
+    write_contexts,
 )
+from trellis.dialects.snowplow.runs.duplicates import DUPLICATE, Deduplication, Duplicates, find_duplicates
 from trellis.dialects.snowplow.runs.event_store import EventStore
+from trellis.dialects.snowplow.runs.layouts import ATOMIC, BAD_PATH, GOOD_PATH, table_path
 from trellis.dialects.snowplow.runs.manifest import (
     ALGORITHM,
+    FORMAT_NAMES,
     Compression,
     FileFormat,
+    RowFormat,
     RunManifest,
     RunTable,
+    RunType,
     is_complete,
 )
-from trellis.dialects.snowplow.runs.row_files import NULL, read_rows, write_rows
+from trellis.dialects.snowplow.runs.row_files import NULL, RowFiles, read_rows
 from trellis.dialects.snowplow.stored_families import (
     LOAD_TIME,
     MARKS,
     RECOVERED,
-    definition_digest,
-    entity_tables,
+    STAYS_JSON,
     families_of,
 )
 from trellis.engine.arrow.types import arrow_type
 from trellis.engine.parallel import Parallel, one_by_one
 from trellis.engine.staging.dead_letters import REJECTS
-from trellis.engine.staging.stage import StagedFile, folder_name
+from trellis.engine.staging.stage import folder_name
 from trellis.errors import UsageError
 from trellis.evolution.dialect.metadata import MetadataTables
-from trellis.schema.model import DataType, Schema, Table
+from trellis.schema.model import NESTED_TYPE, DataType, Schema, Table
 
-ATOMIC_PATH: Final = "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1"
-BAD_PATH: Final = "output=bad/vendor=com.snowplowanalytics.snowplow.badrows"
-_ENDINGS: Final[Mapping[FileFormat, str]] = {"csv": "txt", "parquet": "parquet", "orc": "orc"}
+ATOMIC_PATH: Final = table_path("model", ATOMIC, "csv")
 _STAGING: Final = ".trellis"
 
 
@@ -73,11 +73,16 @@ class RunFolder:
     compression: Compression = "NONE"
     deduplication: Deduplication = "all"
     store: EventStore | None = None
+    resolve: ReferenceResolver | None = None
+    identity: str = ""
+    """What the run is called where events are compared with those of other runs."""
     manifest: RunManifest | None = None
     duplicates: Duplicates = field(default_factory=Duplicates)
+    written: Mapping[str, int] = field(default_factory=dict)
+    """The rows of the files of each table of the load."""
 
     def __post_init__(self) -> None:
-        self.abilities = Abilities(self.profile.warehouse, "")
+        self.abilities = Abilities(self.profile.warehouse, "", grows_structs=True)
         self.url = str(self.path)
 
     @property
@@ -113,8 +118,9 @@ class RunFolder:
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(parents=True)
             events = [file.path for file in commit.files.get(EVENTS, ())]
-            self.duplicates = find_duplicates(events, self.name, self.deduplication, self.store)
-            self.manifest = _RunWriter(self, commit, draft, parallel).write()
+            self.duplicates = find_duplicates(events, self.identity, self.deduplication, self.store)
+            writer = _RunWriter(self, commit, draft, parallel)
+            self.manifest, self.written = writer.write(), writer.written
             os.rename(draft, self.path)
 
     def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
@@ -129,24 +135,26 @@ class _RunWriter:
     commit: Commit
     draft: Path
     parallel: Parallel
+    written: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.schema = self.commit.schema
+        self.options = families_of(self.schema).options
+        self.paths = {name: [file.path for file in files] for name, files in self.commit.files.items()}
 
     def write(self) -> RunManifest:
-        families = families_of(self.commit.schema)
-        tables = [*self._entity_tables(), *self._duplicate_table()]
-        good = 0
-        if self._paths(EVENTS):
-            table = self.commit.schema.tables[EVENTS]
-            hidden = (LOAD_TIME, *(mark.name for mark in MARKS))
-            names = [name for name in table.columns if name not in hidden]
-            good = self._write_table(table, names, ATOMIC_PATH, null="")
+        self._add_duplicate_contexts()
+        if self.options.layout == "wide":
+            good = self._write_events(GOOD_PATH, NULL)
+            tables = list(self._wide_tables(good))
+        else:
+            tables = list(self._entity_tables())
+            good = self._write_events(table_path(self.options.layout, ATOMIC, self.run.format), "")
         earliest, latest = _bounds(self._batches(EVENTS, ["collector_tstamp"]))
         bad = self._write_bad_rows()
-        types = self._types()
-        if self.run.duplicates.renamed:
-            types.add((str(DUPLICATE.key), "CONTEXT"))
         manifest = RunManifest(
             f"{self.run.path.absolute()}/",
-            tuple(sorted(types)),
+            tuple(sorted(self._types())),
             self.run.format,
             self.run.compression,
             self.commit.now,
@@ -156,81 +164,91 @@ class _RunWriter:
             good,
             bad,
             ALGORITHM,
-            families.profile.name,
+            families_of(self.schema).profile.name,
             tuple(tables),
+            self.options.layout,
         )
         manifest.write(self.draft, trellis.__version__)
         return manifest
 
+    def _add_duplicate_contexts(self) -> None:
+        """Give each event that got a new id a context that says which one it had."""
+        if not self.run.duplicates.renamed:
+            return
+        self.schema = with_duplicate_family(self.schema, self.run.resolve)
+        if self.options.layout == "wide":
+            self.schema, self.run.duplicates = add_wide_contexts(self.schema, self.run.duplicates)
+        else:
+            staged = str(self.draft.parent / "contexts.parquet")
+            table = write_contexts(self.schema, self.run.duplicates, staged)
+            self.paths.setdefault(table, []).append(staged)
+
+    def _write_events(self, path: str, null: str) -> int:
+        return self._write_table(self.schema.tables[EVENTS], path, null) if EVENTS in self.paths else 0
+
+    def _wide_tables(self, rows: int) -> Iterator[RunTable]:
+        """What the columns of each family were made by."""
+        columns = [
+            column for column in self.schema.tables[EVENTS].columns.values() if column.hint(NESTED_TYPE)
+        ]
+        families = families_of(self.schema)
+        for name, versions in families.versions.items():
+            family = SchemaKey.parse(versions[0]).family
+            prefixes = tuple(wide_column_name(kind, family) for kind in ("unstruct_event", "contexts"))
+            names = tuple(
+                column.name
+                for column in columns
+                if column.name in prefixes
+                or column.name.startswith(tuple(f"{p}_recovered_" for p in prefixes))
+            )
+            yield RunTable(EVENTS, tuple(versions), names, GOOD_PATH, families.digests[name], rows)
+
     def _entity_tables(self) -> Iterator[RunTable]:
         """Write the tables of entities that have rows."""
-        families = families_of(self.commit.schema)
-        for name, table in self.commit.schema.tables.items():
-            files = self.commit.files.get(name, ())
-            if not files or ENTITY_COLUMN not in table.columns:
+        families = families_of(self.schema)
+        for name, table in self.schema.tables.items():
+            if name not in self.paths or ENTITY_COLUMN not in table.columns:
                 continue
-            assert table.description is not None
-            key = SchemaKey.parse(table.description)
-            path = f"vendor={key.vendor}/name={key.name}/model={key.version.model}"
+            key = _key_of(table)
             is_recovered = bool(table.hints.get(RECOVERED))
-            if is_recovered:
-                path = f"{path}/recovered={key.version}"
-            names = _visible(table)
-            rows = self._write_table(table, names, path)
+            path = table_path(self.options.layout, key, self._format_of(table), is_recovered=is_recovered)
+            rows = self._write_table(table, path)
             family = str(key.family)
+            versions = families.versions[family]
+            if self.options.layout == "version":
+                versions = versions[: versions.index(str(key)) + 1]
             yield RunTable(
-                name,
-                (str(key),) if is_recovered else tuple(families.versions[family]),
-                tuple(names),
+                name.partition(VERSION_SIGN)[0],
+                (str(key),) if is_recovered else tuple(versions),
+                tuple(_visible(table)),
                 path,
                 families.digests[family],
                 rows,
                 is_recovered,
             )
 
-    def _duplicate_table(self) -> Iterator[RunTable]:
-        """Write a context for each event that got a new id."""
-        renamed = self.run.duplicates.renamed.values()
-        if not renamed:
-            return
-        families = families_of(self.commit.schema)
-        rows = FamilyRows([DUPLICATE], families.profile, as_text=families.options.text, marked=True)
-        [table] = entity_tables(rows)
-        contexts = [
-            rows.row(
-                Entity(DUPLICATE.key, {"originalEventId": event.original_id}, "CONTEXT"),
-                ShreddedEvent(event.id, event.collected_at.replace(tzinfo=timezone.utc), None, ()),
-            )[1]
-            for event in renamed
-        ]
-        staged = str(self.draft.parent / "duplicates.parquet")
-        pq.write_table(_arrow_table(table, contexts), staged)
-        family = DUPLICATE.key.family
-        path = f"vendor={family.vendor}/name={family.name}/model={family.model}"
-        written = self._write_table(table, _visible(table), path, sources=[staged])
-        digest = definition_digest(rows.table)
-        yield RunTable(table.name, (str(DUPLICATE.key),), tuple(_visible(table)), path, digest, written)
-
-    def _write_table(
-        self,
-        table: Table,
-        names: Sequence[str],
-        path: str,
-        null: str = NULL,
-        sources: Sequence[str] | None = None,
-    ) -> int:
-        """Write the staged rows of a table, or those of other files; how many are left of them."""
-        columns = [table.columns[name] for name in names]
-        schema = pa.schema([pa.field(column.name, arrow_type(column)) for column in columns])
-        gzip = ".gz" if self.run.format == "csv" and self.run.compression == "GZIP" else ""
-        ending = f"{_ENDINGS[self.run.format]}{gzip}"
-        (self.draft / path).mkdir(parents=True, exist_ok=True)
+    def _write_table(self, table: Table, path: str, null: str = NULL) -> int:
+        """Write the staged rows of a table; how many are left of them."""
+        columns = [table.columns[name] for name in _visible(table)]
+        files = RowFiles(
+            self._format_of(table),
+            self.run.compression,
+            pa.schema([pa.field(column.name, arrow_type(column)) for column in columns]),
+            self.run.duplicates,
+            null,
+            self.options.compat,
+        )
+        folder = self.draft / path
+        folder.mkdir(parents=True, exist_ok=True)
         parts = [
-            (source, str(self.draft / path / f"part-{number:05}.{ending}"))
-            for number, source in enumerate(self._paths(table.name) if sources is None else sources)
+            (source, str(folder / f"part-{number:05}.{files.ending}"))
+            for number, source in enumerate(self.paths[table.name])
         ]
-        write = partial(write_rows, self.run.format, self.run.compression, schema, null, self.run.duplicates)
-        return sum(self.parallel(write, parts))
+        rows = self.written[table.name] = sum(self.parallel(files.write_file, parts))
+        return rows
+
+    def _format_of(self, table: Table) -> RowFormat:
+        return "json" if table.hints.get(STAYS_JSON) else self.run.format
 
     def _write_bad_rows(self) -> int:
         """Write what was rejected as JSON, in a folder for each reason."""
@@ -253,44 +271,45 @@ class _RunWriter:
                 count += 1
         return count
 
-    def _types(self) -> set[tuple[str, str]]:
+    def _types(self) -> set[RunType]:
         """The schemas that rows were made by, each with the kind of entity."""
-        names = [f"schema_{part}" for part in ("vendor", "name", "format", "version")]
-        types: set[tuple[str, str]] = set()
-        for table in self.commit.schema.tables.values():
+        if self.options.layout == "wide":
+            return self._wide_types()
+        types: set[RunType] = set()
+        for table in self.schema.tables.values():
             if ENTITY_COLUMN in table.columns:
-                for batch in self._batches(table.name, [*names, ENTITY_COLUMN]):
+                format = FORMAT_NAMES[self._format_of(table)]
+                for batch in self._batches(table.name, [*SCHEMA_COLUMNS, ENTITY_COLUMN]):
                     distinct = pa.Table.from_batches([batch]).group_by(batch.schema.names).aggregate([])
                     for row in distinct.to_pylist():
-                        types.add(("iglu:" + "/".join(row[name] for name in names), row[ENTITY_COLUMN]))
+                        uri = "iglu:" + "/".join(row[name] for name in SCHEMA_COLUMNS)
+                        types.add(RunType(uri, row[ENTITY_COLUMN], format))
+        return types
+
+    def _wide_types(self) -> set[RunType]:
+        types: set[RunType] = set()
+        for batch in self._batches(EVENTS, [ENTITY_COLUMN]):
+            for text in pc.unique(batch.column(0)).drop_null().to_pylist() if batch.num_columns else ():
+                for line in text.splitlines():
+                    kind, _, uri = line.partition(" ")
+                    types.add(RunType(uri, kind, FORMAT_NAMES[self.run.format]))
+        if self.run.duplicates.renamed:
+            types.add(RunType(str(DUPLICATE.key), "CONTEXT", FORMAT_NAMES[self.run.format]))
         return types
 
     def _batches(self, table: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        return read_rows(self._paths(table), names)
-
-    def _paths(self, table: str) -> list[str]:
-        files: Sequence[StagedFile] = self.commit.files.get(table, ())
-        return [file.path for file in files]
+        return read_rows(self.paths.get(table, []), names)
 
 
 def _visible(table: Table) -> list[str]:
     """The columns that the files of a table have."""
-    marks = {mark.name for mark in MARKS}
-    return [name for name in table.columns if name not in marks]
+    hidden = {LOAD_TIME, *(mark.name for mark in MARKS)}
+    return [name for name in table.columns if name not in hidden]
 
 
-def _arrow_table(table: Table, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    return pa.table(
-        {
-            column.name: pa.array([_plain(row.get(column.name)) for row in rows], arrow_type(column))
-            for column in table.columns.values()
-        }
-    )
-
-
-def _plain(value: Any) -> Any:
-    """A time without its zone, as columns of a run hold it."""
-    return value.replace(tzinfo=None) if isinstance(value, datetime) else value
+def _key_of(table: Table) -> SchemaKey:
+    assert table.description is not None
+    return SchemaKey.parse(table.description)
 
 
 def _bounds(batches: Iterator[pa.RecordBatch]) -> tuple[datetime | None, datetime | None]:

@@ -12,18 +12,18 @@ from trellis.destinations.base import CatalogTable
 from trellis.dialects import get_dialect
 from trellis.dialects.registration import ReferenceResolver
 from trellis.dialects.snowplow.columns.profiles import get_profile
-from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.runs.duplicates import Deduplication
+from trellis.dialects.snowplow.runs.duplicates import Deduplication, renamed_note
 from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
 from trellis.dialects.snowplow.runs.run_folder import RunFolder
+from trellis.engine.records.files import Records
 from trellis.engine.runner import Runner
 from trellis.engine.spark.storage import current_storage
 from trellis.engine.storage.storage import Storage
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
-from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback
+from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback, ignore_progress
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of
@@ -34,10 +34,6 @@ from trellis.schema.model import Schema
 DIALECT: Final = "snowplow"
 _PROFILES: Final[Mapping[FileFormat, str]] = {"csv": "redshift", "parquet": "spark", "orc": "spark"}
 """Whose rules of columns files follow where the user names no warehouse."""
-
-
-def _silent(_: str, __: int, ___: int | None) -> None:
-    return None
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Shredder:
     deduplication: Deduplication = "all"
     store: EventStore | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    tell: ProgressCallback = _silent
+    tell: ProgressCallback = ignore_progress
 
     def shred(self, source: str) -> list[Report]:
         """Shred a run folder, or all in a folder that are not in `out` yet.
@@ -63,21 +59,31 @@ class Shredder:
         runs = find_runs(Path(source))
         if not runs:
             raise UsageError(f"{source}: no runs here; expected folders such as run=2031-04-05-06-00-00")
-        return [self._shred_run(run) for run in runs]
+        return [self.shred_run(records_of([str(run)], self.runner), run.name) for run in runs]
 
-    def _shred_run(self, run: Path) -> Report:
+    def shred_run(self, records: Records, name: str, identity: str = "") -> Report:
+        """Shred records into a run folder of this name, unless it is there.
+
+        `identity` is what the run is called where its name may be another one when it is shredded again.
+        Raises UsageError, SchemaError, RegistryUnavailable, SparkError.
+        """
+        if self.settings.get("layout") == "wide" and self.format == "orc":
+            raise UsageError(
+                "loaders of Snowplow know wide rows in Parquet; write them with --format parquet"
+            )
         profile = get_profile(self.profile or _PROFILES[self.format])
         target = RunFolder(
             self.out,
-            run.name,
+            name,
             profile,
             self.format,
             self.compression,
             self.deduplication,
             self.store,
+            self.resolve,
+            identity or name,
         )
         context = _RunContext(target, self.settings, self.tell)
-        records = records_of([str(run)], self.runner)
         job = LoadJob(
             (LoadInput(records, TableRequest("")),),
             DIALECT,
@@ -86,7 +92,7 @@ class Shredder:
         )
         metadata = context.rules.metadata.tables()
         loader = LoadRunner(context, DIALECT, target.url, metadata, SchemaFolders())
-        report = loader.run(job, load_id=run.name)
+        report = loader.run(job, load_id=name)
         with suppress(OSError):  # another run may be under way
             Path(target.staging("")).rmdir()
         return _without_duplicates(report, target)
@@ -99,12 +105,9 @@ def _without_duplicates(report: Report, target: RunFolder) -> Report:
     dropped = len(target.duplicates.dropped)
     report.rows.loaded -= dropped
     report.rows.dropped += dropped
-    written = {table.table: table.rows for table in target.manifest.tables}
-    written[EVENTS] = target.manifest.good
+    written = target.written
     tables = tuple(replace(table, rows=written.get(table.name, table.rows)) for table in report.tables)
-    renamed = len(target.duplicates.renamed)
-    notes = (f"{renamed} events shared their ids with others and got new ones",) if renamed else ()
-    return replace(report, tables=tables, notes=(*report.notes, *notes))
+    return replace(report, tables=tables, notes=(*report.notes, *renamed_note(target.duplicates)))
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, Final
 
-from trellis.dialects.snowplow.document.json_text import decimal_of, write_json
+from trellis.dialects.snowplow.document.json_text import decimal_of, encodable, write_json
 from trellis.dialects.snowplow.document.nodes import pointer_to
 from trellis.dialects.snowplow.typed.types import (
     BITS,
@@ -152,7 +152,7 @@ def _boolean(value: object) -> bool:
 def _string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(value)
-    return value
+    return encodable(value)
 
 
 def _exact(value: object) -> decimal.Decimal:

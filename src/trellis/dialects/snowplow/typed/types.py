@@ -71,3 +71,29 @@ TIMESTAMP: Final = Scalar("timestamp")
 JSON: Final = Scalar("json")
 BITS: Final = {INT: 31, LONG: 63}
 MAX_DIGITS: Final = 38
+_ARROW: Final[dict[ScalarName, str]] = {
+    "boolean": "bool",
+    "int": "int32",
+    "long": "int64",
+    "double": "double",
+    "string": "string",
+    "date": "date32",
+    "timestamp": "timestamp[us]",
+    "json": "string",
+}
+
+
+def arrow_name(data_type: Type) -> str:
+    """What Arrow calls the type of stored values, any part of which may be NULL: a later version may lack it.
+
+    >>> arrow_name(Array(Struct((Field("a", LONG, False), Field("b", Decimal(9, 2), True))), False))
+    'list<struct<a: int64, b: decimal128(9, 2)>>'
+    """
+    if isinstance(data_type, Array):
+        return f"list<{arrow_name(data_type.item)}>"
+    if isinstance(data_type, Struct):
+        fields = ", ".join(f"{field.name}: {arrow_name(field.type)}" for field in data_type.fields)
+        return f"struct<{fields}>"
+    if isinstance(data_type, Decimal):
+        return f"decimal128({data_type.precision}, {data_type.scale})"
+    return _ARROW[data_type.name]

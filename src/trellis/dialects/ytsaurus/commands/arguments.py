@@ -79,3 +79,11 @@ def parse_map(text: str | None, name: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise YtError(f"{name} is not a map; expected YSON such as '{{key=value}}'")
     return value
+
+
+def parse_assignment(text: str, name: str) -> tuple[str, str]:
+    """Both sides of `NAME=VALUE`. Raises YtError."""
+    left, separator, right = text.partition("=")
+    if not (left and separator and right):
+        raise YtError(f"{name} is {text!r}; expected NAME=VALUE")
+    return left, right

@@ -19,6 +19,7 @@ from trellis.dialects.ytsaurus.commands.arguments import (
     Spec,
     TablePath,
     Target,
+    parse_assignment,
     parse_map,
     parse_yson,
 )
@@ -40,7 +41,7 @@ RowFormat = Annotated[
         "--format",
         metavar="NAME",
         panel=HOW,
-        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff.",
+        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet, skiff.",
     ),
 ]
 
@@ -368,6 +369,50 @@ def collect_garbage(at: At, json: Json = False, debug: Debug = False) -> None:
     with _open(at) as store:
         deleted = store.collect_garbage()
     _print({"deleted": deleted}, f"{len(deleted)} chunks deleted", json)
+
+
+@tables.command("serve")
+def serve_store(
+    at: At,
+    host: Annotated[str, option("--host", metavar="HOST", panel=HOW, help="The address to listen at.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[
+        int, option("--port", metavar="PORT", panel=HOW, help="The port to listen at; 0 is any free one.")
+    ] = 8000,
+    token: Annotated[
+        str,
+        typer.Option(
+            "--token",
+            metavar="TEXT",
+            envvar="TRELLIS_YT_TOKEN",
+            help="What clients must send; needed where others can reach the server.",
+            rich_help_panel=HOW,
+            show_default=False,
+        ),
+    ] = "",
+    cluster: Annotated[
+        list[str] | None,
+        option(
+            "--cluster",
+            metavar="NAME=URL",
+            panel=HOW,
+            help="A store that clients may copy tables from, by the name they call it. Repeatable.",
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Serve the store to clients of YTsaurus: yt --proxy localhost:8000 ..."""
+    from trellis.dialects.ytsaurus.server.http import Server
+
+    clusters = dict(parse_assignment(item, "--cluster") for item in cluster or ())
+    with Server(at, host, port, token=token, clusters=clusters) as server:
+        typer.echo(f"{at} is served at {server.address}; use it with yt --proxy {server.address}")
+        sys.stdout.flush()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            typer.echo("stopped")
 
 
 def _open(at: str) -> Store:

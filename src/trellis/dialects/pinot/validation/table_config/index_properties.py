@@ -63,7 +63,7 @@ def property_forms(table: CheckedTable) -> Iterator[Fault]:
             for key, (is_valid, form) in {**forms, "disabled": _FLAG}.items():
                 value = config.get(key)
                 if value is not None and not is_valid(value):
-                    yield Fault(f"{place}/{key}", None, f"{key} is {form}, not {shown(value)}")
+                    yield Fault(f"{place}/{key}", f"{key} is {form}, not {shown(value)}")
 
 
 _OLD_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -80,7 +80,7 @@ def index_properties(table: CheckedTable) -> Iterator[Fault]:
         for kind, keys in _OLD_PROPERTIES.items():
             for key in keys if kind in types else ():
                 if key not in properties:
-                    yield Fault(place, field.get("name"), f"{kind} needs {key} in properties")
+                    yield Fault(place, f"{kind} needs {key} in properties", field.get("name"))
 
 
 def vector_type(table: CheckedTable) -> Iterator[Fault]:
@@ -91,9 +91,7 @@ def vector_type(table: CheckedTable) -> Iterator[Fault]:
         kind = config.get("vectorIndexType")
         if kind != "HNSW" and not table.flag(f"{place}/disabled"):
             yield Fault(
-                f"{place}/vectorIndexType",
-                None,
-                f"unknown vectorIndexType {shown(kind)}: Pinot has HNSW only",
+                f"{place}/vectorIndexType", f"unknown vectorIndexType {shown(kind)}: Pinot has HNSW only"
             )
 
 
@@ -101,7 +99,7 @@ def bloom_probability(table: CheckedTable) -> Iterator[Fault]:
     for pattern in ("/tableIndexConfig/bloomFilterConfigs/*/fpp", f"{FIELDS}/indexes/bloom/fpp"):
         for place, probability in table.values(pattern):
             if probability != "" and not _is_probability(probability):
-                yield Fault(place, None, f"fpp is a probability between 0 and 1, not {probability}")
+                yield Fault(place, f"fpp is a probability between 0 and 1, not {probability}")
 
 
 def _is_probability(value: Any) -> bool:
@@ -130,7 +128,7 @@ def two_codecs(table: CheckedTable) -> Iterator[Fault]:
         if {"chunkCompressionType", "dictIdCompressionType"} <= {
             *config
         } and "compressionCodec" not in config:
-            yield Fault(place, None, "chunkCompressionType and dictIdCompressionType exclude each other")
+            yield Fault(place, "chunkCompressionType and dictIdCompressionType exclude each other")
 
 
 def compression(table: CheckedTable) -> Iterator[Fault]:
@@ -142,7 +140,7 @@ def compression(table: CheckedTable) -> Iterator[Fault]:
         if codec is not None and column is not None and column.forward:
             problem = _codec_problem(str(codec), column)
             if problem:
-                yield Fault(at, column.spec.name, f"{codec} {problem}")
+                yield Fault(at, f"{codec} {problem}", column.spec.name)
 
 
 def _codec_problem(codec: str, column: IndexedColumn) -> str:

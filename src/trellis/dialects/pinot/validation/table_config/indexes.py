@@ -138,7 +138,7 @@ def missing_columns(table: CheckedTable) -> Iterator[Fault]:
         where = "/".join(place.split("/")[:3]) + "/name" if in_field else place
         if column not in table.columns and where not in reported:
             reported.add(where)
-            yield Fault(where, None, f"column {column} is not in the schema")
+            yield Fault(where, f"column {column} is not in the schema")
 
 
 def declared_twice(table: CheckedTable) -> Iterator[Fault]:
@@ -147,7 +147,7 @@ def declared_twice(table: CheckedTable) -> Iterator[Fault]:
     for entry in declarations(table):
         if entry.in_indexes and counts[entry.column, entry.index]:
             message = f"the {entry.index} index of {entry.column} is declared in two ways: keep one"
-            yield Fault(entry.place, entry.column, message)
+            yield Fault(entry.place, message, entry.column)
 
 
 def encoding_conflict(table: CheckedTable) -> Iterator[Fault]:
@@ -157,8 +157,8 @@ def encoding_conflict(table: CheckedTable) -> Iterator[Fault]:
         if field.get("name") in raw and field.get("encodingType") != "RAW":
             yield Fault(
                 place,
-                str(field["name"]),
                 "the column is listed without dictionary in tableIndexConfig: set encodingType RAW",
+                str(field["name"]),
             )
 
 
@@ -221,10 +221,10 @@ def index_demands(table: CheckedTable) -> Iterator[Fault]:
         for demand in DEMANDS:
             if demand.index in column.indexes and not demand.is_met(column):
                 sentence = f"the {demand.index} index {demand.sentence}"
-                yield Fault(places[name, demand.index], name, sentence)
+                yield Fault(places[name, demand.index], sentence, name)
         if column.var_length and column.dictionary and column.spec.data_type.width is not None:
             place = places[name, "dictionary"]
-            yield Fault(place, name, f"a var-length dictionary cannot hold {column.stored.value}")
+            yield Fault(place, f"a var-length dictionary cannot hold {column.stored.value}", name)
 
 
 def disabled_forward_index(table: CheckedTable) -> Iterator[Fault]:
@@ -243,7 +243,7 @@ def disabled_forward_index(table: CheckedTable) -> Iterator[Fault]:
         if "range" in column.indexes and not (column.spec.single_value and version == 2):
             problems.append("needs a range index of version 2 on one value per row, or none")
         for problem in problems:
-            yield Fault("/fieldConfigList", name, f"a column without forward index {problem}")
+            yield Fault("/fieldConfigList", f"a column without forward index {problem}", name)
 
 
 def timestamp_index(table: CheckedTable) -> Iterator[Fault]:
@@ -254,8 +254,8 @@ def timestamp_index(table: CheckedTable) -> Iterator[Fault]:
         if spec.data_type.stored is not PinotType.LONG or not spec.single_value:
             yield Fault(
                 f"{place}/timestampConfig",
-                spec.name,
                 "a timestamp index needs a TIMESTAMP or LONG column of one value per row",
+                spec.name,
             )
 
 
@@ -264,16 +264,16 @@ def multi_column_text(table: CheckedTable) -> Iterator[Fault]:
     counts = Counter(column for _, column in table.names(f"{place}/columns/*"))
     for column, count in counts.items():
         if count > 1:
-            yield Fault(f"{place}/columns", None, f"column {column} is listed twice")
+            yield Fault(f"{place}/columns", f"column {column} is listed twice")
     for at, key in table.keys(f"{place}/properties"):
         if key not in _SHARED_PROPERTIES:
-            yield Fault(at, None, f"{key} is not a property that columns share")
+            yield Fault(at, f"{key} is not a property that columns share")
     for at, column in table.keys(f"{place}/perColumnProperties"):
         if column not in counts:
-            yield Fault(at, None, f"column {column} is not one of this text index")
+            yield Fault(at, f"column {column} is not one of this text index")
     for at, key in table.keys(f"{place}/perColumnProperties/*"):
         if key not in _COLUMN_PROPERTIES:
-            yield Fault(at, None, f"{key} is not a property of a single column")
+            yield Fault(at, f"{key} is not a property of a single column")
 
 
 _COLUMN_PROPERTIES: Final = words(
@@ -297,7 +297,7 @@ def single_values(table: CheckedTable) -> Iterator[Fault]:
     ):
         for place, column in places:
             if column in table.columns and not table.columns[column].single_value:
-                yield Fault(place, column, f"cannot {verb} by a multi-value column")
+                yield Fault(place, f"cannot {verb} by a multi-value column", column)
 
 
 RULES: Final[tuple[Rule, ...]] = (

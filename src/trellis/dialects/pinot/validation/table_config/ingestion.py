@@ -57,9 +57,9 @@ def batches(table: CheckedTable) -> Iterator[Fault]:
         form, uploaded = batch.get("inputFormat"), batch.get("segment.uploadTimeMs")
         if form is not None and str(form).upper() not in _FORMATS:
             suggestion = nearest(str(form).upper(), _FORMATS)
-            yield Fault(f"{place}/inputFormat", None, f"unknown inputFormat '{form}'{suggestion}")
+            yield Fault(f"{place}/inputFormat", f"unknown inputFormat '{form}'{suggestion}")
         if uploaded is not None and not str(uploaded).isdecimal():
-            yield Fault(place, None, f"segment.uploadTimeMs is a number of milliseconds, not '{uploaded}'")
+            yield Fault(place, f"segment.uploadTimeMs is a number of milliseconds, not '{uploaded}'")
 
 
 def enrichers(table: CheckedTable) -> Iterator[Fault]:
@@ -67,14 +67,14 @@ def enrichers(table: CheckedTable) -> Iterator[Fault]:
         kind = config.get("enricherType")
         if kind not in _ENRICHERS:
             suggestion = nearest(str(kind), _ENRICHERS)
-            yield Fault(place, None, f"unknown enricherType '{kind}'{suggestion}")
+            yield Fault(place, f"unknown enricherType '{kind}'{suggestion}")
 
 
 def renamed_prefixes(table: CheckedTable) -> Iterator[Fault]:
     for place, prefix in table.keys(f"{_INGESTION}/complexTypeConfig/prefixesToRename"):
         for column in table.columns:
             if column.startswith(prefix):
-                yield Fault(place, column, f"begins with '{prefix}', which is renamed: use the new name")
+                yield Fault(place, f"begins with '{prefix}', which is renamed: use the new name", column)
 
 
 def aggregations(table: CheckedTable) -> Iterator[Fault]:
@@ -85,25 +85,25 @@ def aggregations(table: CheckedTable) -> Iterator[Fault]:
         if config.get("columnName") is not None and config.get("aggregationFunction") is not None
     ]
     if configs and table.flag("/tableIndexConfig/aggregateMetrics"):
-        yield Fault(_AGGREGATIONS, None, "aggregationConfigs and aggregateMetrics exclude each other")
+        yield Fault(_AGGREGATIONS, "aggregationConfigs and aggregateMetrics exclude each other")
     counts = Counter(str(config.get("columnName")) for _, config in configs)
     for column, count in counts.items():
         if count > 1:
-            yield Fault(_AGGREGATIONS, None, f"column {column} is aggregated twice")
+            yield Fault(_AGGREGATIONS, f"column {column} is aggregated twice")
     for place, config in configs:
         yield from _aggregation(table, place, config)
     metrics = {name for name, spec in table.columns.items() if spec.field_type is FieldType.METRIC}
     for name in sorted(metrics - counts.keys()) if configs else ():
-        yield Fault(_AGGREGATIONS, name, "every metric must be aggregated, and this one is not")
+        yield Fault(_AGGREGATIONS, "every metric must be aggregated, and this one is not", name)
 
 
 def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> Iterator[Fault]:
     name, text = str(config["columnName"]), str(config["aggregationFunction"])
     column = indexed_columns(table).get(name)
     if column is None or column.spec.field_type is not FieldType.METRIC:
-        yield Fault(f"{place}/columnName", None, f"{name} must be a metric of the schema")
+        yield Fault(f"{place}/columnName", f"{name} must be a metric of the schema")
     elif column.dictionary:
-        yield Fault(f"{place}/columnName", name, "an aggregated column must be in noDictionaryColumns")
+        yield Fault(f"{place}/columnName", "an aggregated column must be in noDictionaryColumns", name)
     called, arguments = aggregation_call(text)
     function = aggregation_name(called)
     types = _RESULTS.get(function)
@@ -121,7 +121,7 @@ def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> 
     elif types and column is not None and column.spec.data_type not in types:
         problem = f"needs a column of {' or '.join(data_type.value for data_type in types)}"
     if problem:
-        yield Fault(f"{place}/aggregationFunction", name, f"'{text}' {problem}")
+        yield Fault(f"{place}/aggregationFunction", f"'{text}' {problem}", name)
 
 
 def aggregation_call(text: str) -> tuple[str, list[str]]:
@@ -141,15 +141,15 @@ def extra_fields(table: CheckedTable) -> Iterator[Fault]:
     column = table.text(f"{_CONFORMING}/indexableExtrasField", "json_data")
     spec = table.columns.get(column)
     if spec is None:
-        yield Fault(_CONFORMING, None, f"indexableExtrasField {column} is not in the schema")
+        yield Fault(_CONFORMING, f"indexableExtrasField {column} is not in the schema")
     elif spec.data_type not in (PinotType.JSON, PinotType.STRING):
         yield Fault(
-            _CONFORMING, column, f"indexableExtrasField is JSON or STRING, not {spec.data_type.value}"
+            _CONFORMING, f"indexableExtrasField is JSON or STRING, not {spec.data_type.value}", column
         )
     suffix = table.text(f"{_CONFORMING}/unindexableFieldSuffix", "_noindex")
     for name in table.columns:
         if name.endswith(suffix):
-            yield Fault(_CONFORMING, name, f"ends in '{suffix}', the suffix of fields without an index")
+            yield Fault(_CONFORMING, f"ends in '{suffix}', the suffix of fields without an index", name)
 
 
 def extra_field_paths(table: CheckedTable) -> Iterator[Fault]:
@@ -158,17 +158,17 @@ def extra_field_paths(table: CheckedTable) -> Iterator[Fault]:
     paths = dict(table.names(f"{_CONFORMING}/columnNameToJsonKeyPathMap/*"))
     for place, column in table.keys(f"{_CONFORMING}/columnNameToJsonKeyPathMap"):
         if column not in table.columns:
-            yield Fault(place, None, f"column {column} is not in the schema")
+            yield Fault(place, f"column {column} is not in the schema")
     for place, path in table.names(f"{_CONFORMING}/fieldPathsToDrop/*"):
         if path in table.columns:
-            yield Fault(place, None, f"{path} is a column of the schema: it cannot be dropped")
+            yield Fault(place, f"{path} is a column of the schema: it cannot be dropped")
     for place, path in table.names(f"{_CONFORMING}/fieldPathsToKeepSameAsInput/*"):
         if path not in table.columns and path not in paths.values():
             message = f"{path} is neither a column nor a path of columnNameToJsonKeyPathMap"
-            yield Fault(place, None, message)
+            yield Fault(place, message)
     for path in (*table.columns, *paths.values()):
         if "" in path.removesuffix(".").split(".") and not path.endswith(".."):
-            yield Fault(_CONFORMING, None, f"'{path}' has an empty key between its dots")
+            yield Fault(_CONFORMING, f"'{path}' has an empty key between its dots")
 
 
 RULES: Final[tuple[Rule, ...]] = (

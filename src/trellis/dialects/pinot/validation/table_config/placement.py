@@ -34,18 +34,18 @@ def tiers(table: CheckedTable) -> Iterator[Fault]:
     for place, tier in table.objects(_TIERS):
         name, kind, age, storage, tag = (tier.get(key) for key in _TIER_KEYS)
         if name == "":
-            yield Fault(f"{place}/name", None, "the name of a tier is empty")
+            yield Fault(f"{place}/name", "the name of a tier is empty")
         elif name in names:
-            yield Fault(f"{place}/name", None, f"a second tier named {name}")
+            yield Fault(f"{place}/name", f"a second tier named {name}")
         names.add(str(name))
         if kind is not None and str(kind).lower() not in ("time", "fixed"):
-            yield Fault(place, None, f"unknown segmentSelectorType '{kind}': use time or fixed")
+            yield Fault(place, f"unknown segmentSelectorType '{kind}': use time or fixed")
         elif str(kind).lower() == "time" and period_millis(str(age)) is None:
-            yield Fault(place, None, f"segmentAge is a period such as 30d or 24h, not {_shown(age)}")
+            yield Fault(place, f"segmentAge is a period such as 30d or 24h, not {_shown(age)}")
         if storage is not None and str(storage).lower() != "pinot_server":
-            yield Fault(place, None, f"unknown storageType '{storage}': use pinot_server")
+            yield Fault(place, f"unknown storageType '{storage}': use pinot_server")
         elif storage is not None and not _SERVER_TAG.fullmatch(str(tag)):
-            yield Fault(place, None, f"serverTag ends in _OFFLINE or _REALTIME, not {_shown(tag)}")
+            yield Fault(place, f"serverTag ends in _OFFLINE or _REALTIME, not {_shown(tag)}")
 
 
 def _shown(value: object) -> str:
@@ -60,12 +60,12 @@ def instances(table: CheckedTable) -> Iterator[Fault]:
         kind, groups = place.rpartition("/")[2], assignment.get("replicaGroupPartitionConfig")
         mirrored = assignment.get("partitionSelector") == _MIRROR
         if partitions and mirrored and kind not in partitions:
-            yield Fault(place, None, f"{_MIRROR} needs {kind} in instancePartitionsMap as well")
+            yield Fault(place, f"{_MIRROR} needs {kind} in instancePartitionsMap as well")
         if not mirrored and kind in partitions:
-            yield Fault(place, None, f"{kind} is in instancePartitionsMap as well: keep one")
+            yield Fault(place, f"{kind} is in instancePartitionsMap as well: keep one")
         if strategy is not None and isinstance(groups, Mapping):
             at = f"{place}/replicaGroupPartitionConfig"
-            yield Fault(at, None, "replicaGroupStrategyConfig is there as well: keep one")
+            yield Fault(at, "replicaGroupStrategyConfig is there as well: keep one")
         if assignment.get("partitionSelector") != _IMPLICIT or not isinstance(groups, Mapping):
             continue
         for wrong, reason in (
@@ -76,18 +76,18 @@ def instances(table: CheckedTable) -> Iterator[Fault]:
             (groups.get("numInstancesPerPartition") not in (None, 0, 1), "allows one instance per partition"),
         ):
             if wrong:
-                yield Fault(place, None, f"{_IMPLICIT} {reason}")
+                yield Fault(place, f"{_IMPLICIT} {reason}")
 
 
 def limits(table: CheckedTable) -> Iterator[Fault]:
     storage, rate = table.value("/quota/storage"), table.value(_RATE)
     if storage is not None and not is_data_size(str(storage)):
-        yield Fault("/quota/storage", None, f"storage is a size such as 100G, not '{storage}'")
+        yield Fault("/quota/storage", f"storage is a size such as 100G, not '{storage}'")
     if rate is not None and table.number(_RATE) <= 0:
-        yield Fault(_RATE, None, f"maxQueriesPerSecond is a number above 0, not '{rate}'")
+        yield Fault(_RATE, f"maxQueriesPerSecond is a number above 0, not '{rate}'")
     for key in ("timeoutMs", "maxQueryResponseSizeBytes", "maxServerResponseSizeBytes"):
         if table.value(f"/query/{key}") is not None and table.number(f"/query/{key}") <= 0:
-            yield Fault(f"/query/{key}", None, f"{key} is a number above 0")
+            yield Fault(f"/query/{key}", f"{key} is a number above 0")
 
 
 def tasks(table: CheckedTable) -> Iterator[Fault]:
@@ -95,18 +95,18 @@ def tasks(table: CheckedTable) -> Iterator[Fault]:
     for place, name in table.keys(_TASKS):
         if name not in _TASK_TYPES:
             message = f"task {name} is not one that Pinot ships, so it is not checked"
-            yield Fault(place, None, message, unchecked=True)
+            yield Fault(place, message, unchecked=True)
         schedule = table.value(f"{place}/schedule")
         problem = "" if schedule is None else cron_problem(str(schedule))
         if problem:
-            yield Fault(f"{place}/schedule", None, f"'{schedule}' is not a schedule of Quartz: {problem}")
+            yield Fault(f"{place}/schedule", f"'{schedule}' is not a schedule of Quartz: {problem}")
         if table.flag(f"{place}/allowDownloadFromServer") and peer is None:
-            yield Fault(place, None, "allowDownloadFromServer needs segmentsConfig.peerSegmentDownloadScheme")
+            yield Fault(place, "allowDownloadFromServer needs segmentsConfig.peerSegmentDownloadScheme")
     merging = f"{_TASKS}/UpsertCompactMergeTask/minNumSegmentsPerTask"
     both = table.value(f"{_TASKS}/UpsertCompactionTask") is not None and table.value(merging) is not None
     if both and table.number(merging) <= 1:
         message = "minNumSegmentsPerTask is above 1 beside UpsertCompactionTask, which would do the same work"
-        yield Fault(merging, None, message)
+        yield Fault(merging, message)
 
 
 RULES: Final[tuple[Rule, ...]] = (tiers, instances, limits, tasks)

@@ -22,24 +22,23 @@ def names(table: CheckedTable) -> Iterator[Fault]:
         (any(map(str.isspace, name)), "a blank"),
     ):
         if wrong:
-            yield Fault("/tableName", None, f"table name '{name}' must not contain {reason}")
+            yield Fault("/tableName", f"table name '{name}' must not contain {reason}")
     if table.value(f"{_SEGMENTS}/timeColumnName") == "":
         message = "timeColumnName is empty: name a dateTime column, or leave it out"
-        yield Fault(f"{_SEGMENTS}/timeColumnName", None, message)
+        yield Fault(f"{_SEGMENTS}/timeColumnName", message)
 
 
 def dimension_table(table: CheckedTable) -> Iterator[Fault]:
     if not table.flag("/isDimTable"):
         return
     if table.realtime:
-        yield Fault("/tableType", None, "a dimension table is OFFLINE, not REALTIME")
+        yield Fault("/tableType", "a dimension table is OFFLINE, not REALTIME")
     if not table.schema.primary_key:
-        yield Fault("/isDimTable", None, "Dimension table must have primary key[s]")
+        yield Fault("/isDimTable", "Dimension table must have primary key[s]")
     kind = table.text(f"{_BATCH}/segmentIngestionType")
     if table.value("/ingestionConfig") is not None and kind.upper() != "REFRESH":
         yield Fault(
             "/ingestionConfig",
-            None,
             "a dimension table with an ingestionConfig needs batchIngestionConfig with segmentIngestionType"
             " REFRESH",
         )
@@ -51,11 +50,11 @@ def peer_download(table: CheckedTable) -> Iterator[Fault]:
     if scheme is None:
         return
     if table.replication is None:
-        yield Fault(_SEGMENTS, None, "peerSegmentDownloadScheme needs replication as a number above 1")
+        yield Fault(_SEGMENTS, "peerSegmentDownloadScheme needs replication as a number above 1")
     if str(scheme).lower() not in ("http", "https"):
-        yield Fault(place, None, f"unknown peerSegmentDownloadScheme '{scheme}': use http or https")
+        yield Fault(place, f"unknown peerSegmentDownloadScheme '{scheme}': use http or https")
     if table.replication is not None and table.replication < 2:
-        yield Fault(place, None, "peerSegmentDownloadScheme needs a replication of at least 2")
+        yield Fault(place, "peerSegmentDownloadScheme needs a replication of at least 2")
 
 
 def push_type(table: CheckedTable) -> Iterator[Fault]:
@@ -64,7 +63,7 @@ def push_type(table: CheckedTable) -> Iterator[Fault]:
         if kind is None:
             continue
         if kind != "" and str(kind).upper() not in ("APPEND", "REFRESH") and not table.realtime:
-            yield Fault(place, None, f"unknown push type '{kind}': use APPEND or REFRESH")
+            yield Fault(place, f"unknown push type '{kind}': use APPEND or REFRESH")
         return
 
 
@@ -73,13 +72,13 @@ def retention(table: CheckedTable) -> Iterator[Fault]:
     unit, value = table.text(f"{_SEGMENTS}/{unit_key}"), table.text(f"{_SEGMENTS}/{value_key}")
     if bool(unit) != bool(value):
         present, absent = (unit_key, value_key) if unit else (value_key, unit_key)
-        yield Fault(f"{_SEGMENTS}/{present}", None, f"{present} needs {absent} as well")
+        yield Fault(f"{_SEGMENTS}/{present}", f"{present} needs {absent} as well")
     elif unit and not (value.isdecimal() and int(value) > 0):
-        yield Fault(f"{_SEGMENTS}/{value_key}", None, f"{value_key} is a whole number above 0, not '{value}'")
+        yield Fault(f"{_SEGMENTS}/{value_key}", f"{value_key} is a whole number above 0, not '{value}'")
     for key in ("retentionTimeUnit", unit_key):
         unit = table.text(f"{_SEGMENTS}/{key}")
         if unit and unit.upper() not in UNITS:
-            yield Fault(f"{_SEGMENTS}/{key}", None, f"unknown {key} '{unit}'{nearest(unit.upper(), UNITS)}")
+            yield Fault(f"{_SEGMENTS}/{key}", f"unknown {key} '{unit}'{nearest(unit.upper(), UNITS)}")
 
 
 RULES: Final[tuple[Rule, ...]] = (names, dimension_table, peer_download, push_type, retention)

@@ -47,13 +47,13 @@ def dimensions(table: CheckedTable) -> Iterator[Fault]:
     for place, name in table.names(f"{_TREES}/dimensionsSplitOrder/*"):
         column = columns.get(name)
         if column is None:
-            yield Fault(place, None, f"column {name} is not in the schema")
+            yield Fault(place, f"column {name} is not in the schema")
         elif not column.dictionary:
-            yield Fault(place, name, "a dimension of a star-tree needs a dictionary, and the column has none")
+            yield Fault(place, "a dimension of a star-tree needs a dictionary, and the column has none", name)
         elif not column.spec.single_value:
-            yield Fault(place, name, "a dimension of a star-tree has one value per row")
+            yield Fault(place, "a dimension of a star-tree has one value per row", name)
         elif column.spec.data_type is PinotType.MAP:
-            yield Fault(place, name, "a star-tree cannot be built on a MAP column")
+            yield Fault(place, "a star-tree cannot be built on a MAP column", name)
 
 
 def skipped_dimensions(table: CheckedTable) -> Iterator[Fault]:
@@ -62,31 +62,29 @@ def skipped_dimensions(table: CheckedTable) -> Iterator[Fault]:
         for name in tree.get("skipStarNodeCreationForDimensions") or ():
             if name not in order:
                 at = f"{place}/skipStarNodeCreationForDimensions"
-                yield Fault(at, None, f"{name} is not in dimensionsSplitOrder")
+                yield Fault(at, f"{name} is not in dimensionsSplitOrder")
 
 
 def functions(table: CheckedTable) -> Iterator[Fault]:
     for place, tree in table.objects(_TREES):
         pairs, configs = tree.get("functionColumnPairs"), tree.get("aggregationConfigs")
         if bool(pairs) == bool(configs):
-            yield Fault(
-                place, None, "a star-tree needs functionColumnPairs or aggregationConfigs, and not both"
-            )
+            yield Fault(place, "a star-tree needs functionColumnPairs or aggregationConfigs, and not both")
             continue
         known: set[tuple[str, str]] = set()
         for at, function, column in _pairs(place, pairs, configs):
             name = aggregation_name(function)
             pair = (name, "*" if name == "COUNT" else column)
             if not name or not column:
-                yield Fault(at, None, f"'{function}__{column}' is not FUNCTION__column of a known function")
+                yield Fault(at, f"'{function}__{column}' is not FUNCTION__column of a known function")
             elif pair in known:
-                yield Fault(at, None, f"{name} of {column} is computed twice")
+                yield Fault(at, f"{name} of {column} is computed twice")
             elif pair[1] == "*" and name != "COUNT":
-                yield Fault(at, None, f"{name} needs a column: only COUNT takes *")
+                yield Fault(at, f"{name} needs a column: only COUNT takes *")
             elif pair[1] != "*" and column not in table.columns:
-                yield Fault(at, None, f"column {column} is not in the schema")
+                yield Fault(at, f"column {column} is not in the schema")
             elif pair[1] != "*" and table.columns[column].data_type is PinotType.MAP:
-                yield Fault(at, column, "a star-tree cannot be built on a MAP column")
+                yield Fault(at, "a star-tree cannot be built on a MAP column", column)
             known.add(pair)
 
 

@@ -34,17 +34,13 @@ def streams_of(table: CheckedTable) -> list[tuple[str, Properties]]:
 def stream_exists(table: CheckedTable) -> Iterator[Fault]:
     config = table.value(_INGESTION)
     if config is not None and not table.value(_MAPS):
-        yield Fault(_INGESTION, None, "streamConfigMaps is empty: a REALTIME table needs at least one stream")
+        yield Fault(_INGESTION, "streamConfigMaps is empty: a REALTIME table needs at least one stream")
     elif config is not None and table.value(_OLD):
         yield Fault(
-            _OLD,
-            None,
-            "the stream is configured twice: remove streamConfigs, as streamIngestionConfig is there",
+            _OLD, "the stream is configured twice: remove streamConfigs, as streamIngestionConfig is there"
         )
     elif table.realtime and config is None and table.value(_OLD) is None:
-        yield Fault(
-            "", None, "a REALTIME table needs ingestionConfig.streamIngestionConfig with streamConfigMaps"
-        )
+        yield Fault("", "a REALTIME table needs ingestionConfig.streamIngestionConfig with streamConfigMaps")
 
 
 def single_streams(table: CheckedTable) -> Iterator[Fault]:
@@ -54,23 +50,23 @@ def single_streams(table: CheckedTable) -> Iterator[Fault]:
             for key in keys:
                 value = stream.get(key)
                 if value is not None and not is_valid(str(value)):
-                    yield Fault(place + pointer(key), None, f"{key} is {form}, not '{value}'")
+                    yield Fault(place + pointer(key), f"{key} is {form}, not '{value}'")
         yield from _flush_thresholds(place, stream)
 
 
 def _source_properties(place: str, stream: Properties) -> Iterator[Fault]:
     kind = stream.get("streamType")
     if kind is None:
-        yield Fault(place, None, "streamType is missing: kafka, kinesis or pulsar")
+        yield Fault(place, "streamType is missing: kafka, kinesis or pulsar")
         return
     for key in (f"stream.{kind}.topic.name", f"stream.{kind}.decoder.class.name"):
         if stream.get(key) is None:
-            yield Fault(place, None, f"{key} is missing: Pinot requires it")
+            yield Fault(place, f"{key} is missing: Pinot requires it")
     properties = f"stream.{kind}.decoder.prop."
     if stream.get(f"stream.{kind}.decoder.class.name") == _PROTOBUF:
         for key in (f"{properties}descriptorFile", f"{properties}protoClassName"):
             if key not in stream:
-                yield Fault(place, None, f"{key} is missing: the decoder of protobuf requires it")
+                yield Fault(place, f"{key} is missing: the decoder of protobuf requires it")
 
 
 def _is_number(text: str) -> bool:
@@ -104,11 +100,11 @@ def _flush_thresholds(place: str, stream: Properties) -> Iterator[Fault]:
     millis = None if span is None else period_millis(span)
     millis = int(span) if span is not None and millis is None and is_integer(span) else millis
     if millis is not None and millis <= 0:
-        yield Fault(place, None, f"{_FLUSH}.time is above 0, not {span}")
+        yield Fault(place, f"{_FLUSH}.time is above 0, not {span}")
     active = [name for name in ("rows", "segment rows", "segment size") if _is_set(_threshold(stream, name))]
     if len(active) > 1:
         keys = ", ".join(_THRESHOLDS[name][0] for name in active)
-        yield Fault(place, None, f"only one flush threshold may be set, not {keys}")
+        yield Fault(place, f"only one flush threshold may be set, not {keys}")
 
 
 def several_streams(table: CheckedTable) -> Iterator[Fault]:
@@ -116,18 +112,18 @@ def several_streams(table: CheckedTable) -> Iterator[Fault]:
     if len(streams) < 2:
         return
     if table.flag(f"{_INGESTION}/pauselessConsumptionEnabled"):
-        yield Fault(_INGESTION, None, "pauselessConsumptionEnabled allows one stream only")
+        yield Fault(_INGESTION, "pauselessConsumptionEnabled allows one stream only")
     if table.upsert:
-        yield Fault(_MAPS, None, "an upsert table has one stream only")
+        yield Fault(_MAPS, "an upsert table has one stream only")
     (_, first), *others = streams
     topics = {_topic(first)}
     for place, stream in others:
         if stream.get("streamType") != first.get("streamType"):
-            yield Fault(place, None, "all streams of a table have the same streamType")
+            yield Fault(place, "all streams of a table have the same streamType")
         if any(_threshold(stream, name) != _threshold(first, name) for name in _THRESHOLDS):
-            yield Fault(place, None, "all streams of a table have the same flush thresholds")
+            yield Fault(place, "all streams of a table have the same flush thresholds")
         if _topic(stream) in topics:
-            yield Fault(place, None, f"a second stream reads topic {_topic(stream)}")
+            yield Fault(place, f"a second stream reads topic {_topic(stream)}")
         topics.add(_topic(stream))
 
 
@@ -137,7 +133,6 @@ def pauseless_replicas(table: CheckedTable) -> Iterator[Fault]:
     if pauseless and (table.replication or 0) > 1 and scheme not in ("http", "https"):
         yield Fault(
             _INGESTION,
-            None,
             "pauselessConsumptionEnabled with several replicas needs peerSegmentDownloadScheme http or https",
         )
 

@@ -92,7 +92,7 @@ def missing_keys(table: CheckedTable) -> Iterator[Fault]:
         for place, document in table.objects(pattern):
             for key in keys:
                 if document.get(key) is None:
-                    yield Fault(place, None, f"{key} is missing: Pinot requires it")
+                    yield Fault(place, f"{key} is missing: Pinot requires it")
 
 
 def unknown_choices(table: CheckedTable) -> Iterator[Fault]:
@@ -100,14 +100,14 @@ def unknown_choices(table: CheckedTable) -> Iterator[Fault]:
         for place, value in table.values(pattern):
             if str(value) not in choices:
                 suggestion = nearest(str(value).upper(), sorted(choices))
-                yield Fault(place, None, f"unknown value {shown(value)}{suggestion}")
+                yield Fault(place, f"unknown value {shown(value)}{suggestion}")
 
 
 def positive_partitions(table: CheckedTable) -> Iterator[Fault]:
     place = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/numPartitions"
     for at, number in table.values(place):
         if not is_integer(number) or int(number) <= 0:
-            yield Fault(at, None, f"numPartitions is a whole number above 0, not {shown(number)}")
+            yield Fault(at, f"numPartitions is a whole number above 0, not {shown(number)}")
 
 
 def empty_lists(table: CheckedTable) -> Iterator[Fault]:
@@ -117,7 +117,7 @@ def empty_lists(table: CheckedTable) -> Iterator[Fault]:
     ):
         for place, names in table.values(pattern):
             if names == []:
-                yield Fault(place, None, f"{pattern.rpartition('/')[2]} is empty: name at least one column")
+                yield Fault(place, f"{pattern.rpartition('/')[2]} is empty: name at least one column")
 
 
 def duplicate_samplers(table: CheckedTable) -> Iterator[Fault]:
@@ -126,7 +126,7 @@ def duplicate_samplers(table: CheckedTable) -> Iterator[Fault]:
         folded = str(name).strip().lower()
         if not folded or folded in names:
             message = f"a second sampler named {name}" if folded else "the name of a sampler is blank"
-            yield Fault(place, None, f"{message}: give each its own name")
+            yield Fault(place, f"{message}: give each its own name")
         names.add(folded)
 
 

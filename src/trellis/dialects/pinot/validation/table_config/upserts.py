@@ -25,13 +25,12 @@ _COMPLETED: Final = "/instanceAssignmentConfigMap/COMPLETED"
 
 def exclusive_modes(table: CheckedTable) -> Iterator[Fault]:
     if table.upsert and table.dedup:
-        yield Fault(DEDUP, None, "a table has upsert or dedup, not both")
+        yield Fault(DEDUP, "a table has upsert or dedup, not both")
     if table.dedup and not table.realtime:
-        yield Fault(DEDUP, None, "dedup needs a REALTIME table")
+        yield Fault(DEDUP, "dedup needs a REALTIME table")
     if table.upsert and not table.realtime and not table.value(_PARTITIONS):
         yield Fault(
             UPSERT,
-            None,
             "upsert in an OFFLINE table needs tableIndexConfig.segmentPartitionConfig with"
             " columnPartitionMap",
         )
@@ -43,39 +42,39 @@ def keyed_table(table: CheckedTable) -> Iterator[Fault]:
         return
     place = UPSERT if table.upsert else DEDUP
     if not table.schema.primary_key:
-        yield Fault(place, None, "Upsert/Dedup table must have primary key columns in the schema")
+        yield Fault(place, "Upsert/Dedup table must have primary key columns in the schema")
     for name in table.schema.primary_key:
         if name in table.columns and not table.columns[name].single_value:
             message = f"Upsert/Dedup primary key column: {name} cannot be of multi-value type"
-            yield Fault(place, name, message)
+            yield Fault(place, message, name)
     if table.text(_ROUTING).lower() not in ("strictreplicagroup", "multistagereplicagroup"):
-        yield Fault("/routing", None, "upsert and dedup need routing.instanceSelectorType strictReplicaGroup")
+        yield Fault("/routing", "upsert and dedup need routing.instanceSelectorType strictReplicaGroup")
     for place in (f"{_TAGS}/realtimeConsuming", f"{_TAGS}/realtimeCompleted") if table.realtime else ():
         if table.value(place) is not None:
             key = place.rpartition("/")[2]
-            yield Fault(place, None, f"upsert and dedup exclude {key}: segments stay in place")
+            yield Fault(place, f"upsert and dedup exclude {key}: segments stay in place")
     if table.realtime and table.value(_COMPLETED) is not None:
-        yield Fault(_COMPLETED, None, "upsert and dedup exclude COMPLETED instance partitions")
+        yield Fault(_COMPLETED, "upsert and dedup exclude COMPLETED instance partitions")
     for place, is_set, part in (
         ("/tierConfigs", table.value("/tierConfigs") is not None, "tiers"),
         (_TREES, bool(table.value(_TREES)), "star-tree indexes"),
         (_DEFAULT_TREE, table.flag(_DEFAULT_TREE), "star-tree indexes"),
     ):
         if is_set and table.value(UPSERT) is not None:
-            yield Fault(place, None, f"an upsert table cannot have {part}")
+            yield Fault(place, f"an upsert table cannot have {part}")
     for place, is_set in (
         (_AGGREGATION, table.flag(_AGGREGATION)),
         (_AGGREGATIONS, bool(table.value(_AGGREGATIONS))),
     ):
         if is_set:
-            yield Fault(place, None, "upsert and dedup exclude the aggregation of metrics")
+            yield Fault(place, "upsert and dedup exclude the aggregation of metrics")
 
 
 def comparison_columns(table: CheckedTable) -> Iterator[Fault]:
     for pattern in (f"{UPSERT}/comparisonColumns/*", f"{UPSERT}/comparisonColumn"):
         for place, column in table.names(pattern) if table.upsert else ():
             if column not in table.columns:
-                yield Fault(place, None, f"comparison column {column} is not in the schema")
+                yield Fault(place, f"comparison column {column} is not in the schema")
 
 
 def delete_column(table: CheckedTable) -> Iterator[Fault]:
@@ -85,12 +84,12 @@ def delete_column(table: CheckedTable) -> Iterator[Fault]:
     if not name or not table.upsert:
         return
     if spec is None:
-        yield Fault(place, None, f"deleteRecordColumn {name} is not in the schema")
+        yield Fault(place, f"deleteRecordColumn {name} is not in the schema")
     elif not spec.single_value or not (
         spec.data_type in (PinotType.BOOLEAN, PinotType.STRING) or spec.data_type.numeric
     ):
         message = "deleteRecordColumn is one BOOLEAN, STRING or number per row"
-        yield Fault(place, name, message)
+        yield Fault(place, message, name)
 
 
 def out_of_order_column(table: CheckedTable) -> Iterator[Fault]:
@@ -100,9 +99,9 @@ def out_of_order_column(table: CheckedTable) -> Iterator[Fault]:
     if not name or not table.upsert:
         return
     if table.flag(f"{UPSERT}/dropOutOfOrderRecord"):
-        yield Fault(place, None, "outOfOrderRecordColumn and dropOutOfOrderRecord exclude each other")
+        yield Fault(place, "outOfOrderRecordColumn and dropOutOfOrderRecord exclude each other")
     if spec is None or not spec.single_value or spec.data_type is not PinotType.BOOLEAN:
-        yield Fault(place, None, f"outOfOrderRecordColumn {name} must be a BOOLEAN column of the schema")
+        yield Fault(place, f"outOfOrderRecordColumn {name} must be a BOOLEAN column of the schema")
 
 
 def compaction_consistency(table: CheckedTable) -> Iterator[Fault]:
@@ -121,7 +120,7 @@ def compaction_consistency(table: CheckedTable) -> Iterator[Fault]:
         ),
     ):
         if wrong:
-            yield Fault(place, None, f"enableDeletedKeysCompactionConsistency {reason}")
+            yield Fault(place, f"enableDeletedKeysCompactionConsistency {reason}")
 
 
 def consistency_mode(table: CheckedTable) -> Iterator[Fault]:
@@ -137,7 +136,7 @@ def consistency_mode(table: CheckedTable) -> Iterator[Fault]:
         (bool(table.text(f"{UPSERT}/outOfOrderRecordColumn")), "excludes outOfOrderRecordColumn"),
     ):  # fmt: skip
         if wrong:
-            yield Fault(place, None, f"consistencyMode {mode} {reason}")
+            yield Fault(place, f"consistencyMode {mode} {reason}")
 
 
 def upsert_expiry(table: CheckedTable) -> Iterator[Fault]:
@@ -148,13 +147,13 @@ def upsert_expiry(table: CheckedTable) -> Iterator[Fault]:
     named = [name for _, name in table.names(f"{UPSERT}/comparisonColumns/*")]
     if len(named) > 1:
         yield Fault(
-            f"{UPSERT}/comparisonColumns", None, "metadataTTL and deletedKeysTTL allow one comparison column"
+            f"{UPSERT}/comparisonColumns", "metadataTTL and deletedKeysTTL allow one comparison column"
         )
     yield from _expiry_column(table, UPSERT, named[0] if named else "")
     if metadata > 0 and table.text(f"{UPSERT}/snapshot") == "DISABLE":
-        yield Fault(f"{UPSERT}/snapshot", None, "metadataTTL needs snapshot")
+        yield Fault(f"{UPSERT}/snapshot", "metadataTTL needs snapshot")
     if deleted > 0 and not table.text(f"{UPSERT}/deleteRecordColumn"):
-        yield Fault(f"{UPSERT}/deletedKeysTTL", None, "deletedKeysTTL needs deleteRecordColumn")
+        yield Fault(f"{UPSERT}/deletedKeysTTL", "deletedKeysTTL needs deleteRecordColumn")
 
 
 def dedup_expiry(table: CheckedTable) -> Iterator[Fault]:
@@ -167,7 +166,6 @@ def dedup_expiry(table: CheckedTable) -> Iterator[Fault]:
     if named and named.lower() != table.time_column.lower():
         yield Fault(
             f"{DEDUP}/dedupTimeColumn",
-            None,
             f"with tiers dedupTimeColumn is the time column {table.time_column}, not {named}",
         )
     yield from _tiers_after_expiry(table)
@@ -177,11 +175,11 @@ def _expiry_column(table: CheckedTable, place: str, named: str) -> Iterator[Faul
     name = named or table.time_column
     spec = table.columns.get(name)
     if not name:
-        yield Fault(place, None, "a TTL needs a comparison column or a time column")
+        yield Fault(place, "a TTL needs a comparison column or a time column")
     elif spec is None and named:
-        yield Fault(place, None, f"column {name} of the TTL is not in the schema")
+        yield Fault(place, f"column {name} of the TTL is not in the schema")
     elif spec is not None and not spec.data_type.stored.numeric:
-        yield Fault(place, name, f"a TTL needs a column of numbers or times, not {spec.data_type.value}")
+        yield Fault(place, f"a TTL needs a column of numbers or times, not {spec.data_type.value}", name)
 
 
 def _tiers_after_expiry(table: CheckedTable) -> Iterator[Fault]:
@@ -189,12 +187,12 @@ def _tiers_after_expiry(table: CheckedTable) -> Iterator[Fault]:
     for place, tier in table.objects("/tierConfigs/*"):
         age = period_millis(str(tier.get("segmentAge")))
         if str(tier.get("segmentSelectorType")).lower() != "time":
-            yield Fault(place, None, "dedup with a TTL needs tiers of segmentSelectorType time")
+            yield Fault(place, "dedup with a TTL needs tiers of segmentSelectorType time")
         elif age is not None:
             ages.append(age)
     millis = _expiry_millis(table, table.columns.get(table.time_column))
     if ages and millis is not None and millis >= min(ages):
-        yield Fault(f"{DEDUP}/metadataTTL", None, "metadataTTL is shorter than the segmentAge of every tier")
+        yield Fault(f"{DEDUP}/metadataTTL", "metadataTTL is shorter than the segmentAge of every tier")
 
 
 def _expiry_millis(table: CheckedTable, spec: FieldSpec | None) -> int | None:
@@ -212,7 +210,6 @@ def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
     if not table.schema.column_nulls and not table.flag("/tableIndexConfig/nullHandlingEnabled"):
         yield Fault(
             f"{UPSERT}/mode",
-            None,
             "mode PARTIAL needs enableColumnBasedNullHandling in the schema, or nullHandlingEnabled in"
             " tableIndexConfig",
         )
@@ -221,7 +218,6 @@ def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
         if strategies:
             yield Fault(
                 f"{UPSERT}/partialUpsertMergerClass",
-                None,
                 "partialUpsertMergerClass and partialUpsertStrategies exclude each other",
             )
         return
@@ -230,7 +226,7 @@ def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
         problem = _strategy_problem(table, column, strategy)
         if problem:
             place = f"{UPSERT}/partialUpsertStrategies{pointer(column)}"
-            yield Fault(place, None, f"{strategy} cannot be applied to {column}: {problem}")
+            yield Fault(place, f"{strategy} cannot be applied to {column}: {problem}")
 
 
 def _strategy_problem(table: CheckedTable, column: str, strategy: str) -> str:

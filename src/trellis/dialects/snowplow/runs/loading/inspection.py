@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
+from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.names import table_name
 from trellis.dialects.snowplow.identity.errors import IgluError
@@ -89,7 +89,7 @@ class TableInspector:
         try:
             listed = families.versions(family)
             version = families.version_of(name, table, listed, self.dataset)
-        except (SchemaNotFound, SchemaError) as error:
+        except SchemaError as error:
             return TableStatus(name, "unknown", table.comment or "", reasons=(str(error),))
         position = listed.index(version) + 1
         merged = families.table(listed[:position])
@@ -100,14 +100,14 @@ class TableInspector:
         if name not in columns:
             reason = f"its comment names {version}, whose table is {merged.name}"
             return TableStatus(name, "unknown", str(version), reasons=(reason,))
-        last = families.table(listed).key if name == merged.name else version
+        is_recovered = name != merged.name
+        columns_key, last = (version, version) if is_recovered else (merged.key, families.table(listed).key)
         differences = compare_definitions(table, (*METADATA, *columns[name]), families.profile)
         reasons = [*map(str, differences)]
         if differences and record:
             patched = record.patched(families.documents(listed[:position]), families.profile)
             reasons += [f"{uri} was patched since the load of {record.base}" for uri in patched]
-        is_last = name != merged.name or merged.key == last
-        state: TableState = "altered" if differences else "current" if is_last else "behind"
+        state: TableState = "altered" if differences else "current" if columns_key == last else "behind"
         return TableStatus(name, state, str(version), str(last), tuple(reasons))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import islice
@@ -85,12 +85,13 @@ class RunLoader:
     retries: Retries = field(default_factory=Retries)
     clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc)
 
-    def load(self, place: str) -> list[RunReport]:
+    def load(self, place: str) -> Iterator[RunReport]:
         """Load a run folder, or those in a folder that are not loaded yet, in the order of their names.
 
-        Raises UsageError, SchemaError, DestinationError; the run at which it stops is as it was.
+        A run is loaded when its report is asked for. Raises UsageError, SchemaError, DestinationError; the
+        run at which it stops is as it was.
         """
-        return [self._load_with_retries(run) for run in runs_in(place)]
+        return map(self._load_with_retries, runs_in(place))
 
     def status(self, place: str, since: str = "", until: str = "") -> list[RunReport]:
         """The state of each run whose name is later than one time and earlier than another one."""
@@ -113,6 +114,11 @@ class RunLoader:
             raise SchemaError(
                 f"{run}: it was shredded by version {manifest.algorithm} of the algorithm, this loader has "
                 f"version {ALGORITHM}; shred it again, or load it with the program that shredded it"
+            )
+        if manifest.layout != "model":
+            raise SchemaError(
+                f"{run}: its files are in layout {manifest.layout}, and layout model is loaded; shred the "
+                "run again with --layout model"
             )
         if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
             return RunReport(run.name, "empty")

@@ -14,8 +14,8 @@ from trellis.dialects.snowplow.columns.family_table import columns_of
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.enriched.bad_event import failed_place
+from trellis.dialects.snowplow.runs.layouts import BAD_PATH
 from trellis.dialects.snowplow.runs.manifest import ARTIFACT, RunManifest
-from trellis.dialects.snowplow.runs.run_folder import BAD_PATH
 from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
 from trellis.schema.model import Column, DataType, Table
 

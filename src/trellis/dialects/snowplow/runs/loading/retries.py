@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -32,11 +33,13 @@ class Retries:
     def run(self, attempt: Callable[[int], T]) -> T:
         """The result of the first attempt that succeeds; it is called with its number, counted from 1.
 
-        Raises what the last attempt raises, and at once what is not WarehouseUnavailable.
+        Warns before each pause. Raises what the last attempt raises, and at once what is not
+        WarehouseUnavailable.
         """
         for number, pause in enumerate(self.pauses, start=1):
             try:
                 return attempt(number)
-            except WarehouseUnavailable:
+            except WarehouseUnavailable as error:
+                warnings.warn(f"{error}; trying again in {pause:g} s", stacklevel=2)
                 self.wait(pause)
         return attempt(len(self.pauses) + 1)

@@ -1,0 +1,199 @@
+"""Layouts of run folders: a table for each family, one for each version, or wide rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dialects.snowplow.enriched import (
+    VESSEL_CALL,
+    enriched_line,
+    event_id,
+    vessel_call,
+    write_registry,
+    write_run,
+)
+from dialects.snowplow.shredder.test_shred import RUN, files, lines, shred
+from trellis.errors import UsageError
+
+VERSIONS = "output=good/vendor=org.harbor/name=vessel_call"
+EVENT = "unstruct_event_org_harbor_vessel_call_1"
+CONTEXTS = "contexts_org_harbor_vessel_call_1"
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    document = json.loads((folder / "out" / RUN / "shredding_complete.json").read_text())
+    data: dict[str, Any] = document["data"]
+    return data
+
+
+def families(folder: Path) -> list[dict[str, Any]]:
+    document = json.loads((folder / "out" / RUN / "families.json").read_text())
+    tables: list[dict[str, Any]] = document["tables"]
+    return tables
+
+
+def test_files_of_a_version_have_its_own_columns(tmp_path: Path) -> None:
+    events = [
+        enriched_line(1, vessel_call("1-2-1", berth="K7", tugCount=2)),
+        enriched_line(2, contexts=[vessel_call("1-0-1", berth="A", cargo="rye"), vessel_call("1-0-0")]),
+    ]
+    write_run(tmp_path, events)
+    settings = {"layout": "version", "validate": "false"}
+    [report] = shred(tmp_path, write_registry(tmp_path), settings=settings)
+    assert {table.name: table.rows for table in report.tables if table.rows} == {
+        "events": 2,
+        "org_harbor_vessel_call_1@1-0-0": 1,
+        "org_harbor_vessel_call_1@1-0-1": 1,
+        "org_harbor_vessel_call_1@1-2-1": 1,
+    }
+    folder = f"{RUN}/{VERSIONS}/format=tsv/model=1"
+    assert files(tmp_path) == [
+        f"{RUN}/families.json",
+        (
+            f"{RUN}/output=good/vendor=com.snowplowanalytics.snowplow/name=atomic/format=tsv/model=1/revision=0/"
+            "addition=0/part-00000.txt"
+        ),
+        f"{folder}/revision=0/addition=0/part-00000.txt",
+        f"{folder}/revision=0/addition=1/part-00000.txt",
+        f"{folder}/revision=2/addition=1/part-00000.txt",
+        f"{RUN}/shredding_complete.json",
+    ]
+    place = tmp_path / "out" / folder
+    assert [row[9:] for row in lines(place / "revision=0/addition=1/part-00000.txt")] == [["A", r"\N", "rye"]]
+    assert [row[9:] for row in lines(place / "revision=2/addition=1/part-00000.txt")] == [
+        ["K7", *[r"\N"] * 4, "2"]
+    ]
+    table = families(tmp_path)[-1]
+    assert (table["table"], table["keys"][-1], table["columns"][9:]) == (
+        "org_harbor_vessel_call_1",
+        f"{VESSEL_CALL}1-2-1",
+        ["berth", "agent", "arrived_at", "draught_m", "pilot", "tug_count"],
+    )
+
+
+def test_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
+    """S-14: JSON needs a mapping, so it says by its paths where values are."""
+    events = [
+        enriched_line(1, vessel_call("1-1-0", berth="K7", draughtM=7.50)),
+        enriched_line(2, vessel_call("1-0-1", berth="K\t8")),
+    ]
+    write_run(tmp_path, events)
+    settings = {
+        "layout": "version",
+        "json": "iglu:org.harbor/vessel_call/jsonschema/1-*-*",
+        "tsv": "iglu:org.harbor/vessel_call/jsonschema/1-0-1",
+    }
+    shred(tmp_path, write_registry(tmp_path), settings=settings)
+    place = tmp_path / "out" / RUN / VERSIONS
+    [line] = (place / "format=json/model=1/revision=1/addition=0/part-00000.txt").read_text().splitlines()
+    assert json.loads(line) == {
+        "schema": {"vendor": "org.harbor", "name": "vessel_call", "format": "jsonschema", "version": "1-1-0"},
+        "data": {"berth": "K7", "draughtM": 7.5},
+        "hierarchy": {
+            "rootId": event_id(1),
+            "rootTstamp": "2031-04-05 06:00:00.123",
+            "refRoot": "events",
+            "refTree": ["events", "vessel_call"],
+            "refParent": "events",
+        },
+    }
+    [row] = lines(place / "format=tsv/model=1/revision=0/addition=1/part-00000.txt")
+    assert row[9:] == ["K 8", r"\N", r"\N"]
+    assert [(item["schemaKey"], item["format"]) for item in manifest(tmp_path)["typesInfo"]["types"]] == [
+        (f"{VESSEL_CALL}1-0-1", "TSV"),
+        (f"{VESSEL_CALL}1-1-0", "JSON"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"settings": {"json": "iglu:a/b/jsonschema/1-*-*", "skip": "iglu:a/b/jsonschema/1-*-*"}},
+            "option json: iglu:a/b/jsonschema/1-*-* is in option skip, too",
+        ),
+        (
+            {"settings": {"json": "iglu:a/b/jsonschema/1-*-*"}},
+            "options tsv and json choose formats in the folders of versions",
+        ),
+        ({"settings": {"layout": "wide"}}, "wide rows have types, which CSV has not"),
+        ({"settings": {"layout": "wide"}, "format": "orc"}, "write them with --format parquet"),
+        ({"settings": {"skip": "1-*-*"}}, "option skip: '1-*-*' is not a criterion"),
+    ],
+)
+def test_options_that_contradict_each_other(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    write_run(tmp_path, [enriched_line(1)])
+    with pytest.raises(UsageError) as caught:
+        shred(tmp_path, write_registry(tmp_path), **options)
+    assert message in str(caught.value)
+
+
+def test_compat_leaves_carriage_returns(tmp_path: Path) -> None:
+    """R-66, D-12."""
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="a\r\nb"))])
+    shred(tmp_path, write_registry(tmp_path), settings={"compat": "true"})
+    path = tmp_path / "out" / RUN / "vendor=org.harbor/name=vessel_call/model=1/part-00000.txt"
+    assert path.read_bytes().split(b"\t")[9] == b"a\r b"
+
+
+def test_wide_rows_are_one_table_over_runs(tmp_path: Path) -> None:
+    write_run(
+        tmp_path,
+        [enriched_line(1, vessel_call("1-0-0", berth="K7"), [vessel_call("1-0-0", berth="A")])],
+    )
+    later = [enriched_line(2, contexts=[vessel_call("1-1-0", berth="B", draughtM=1.5)]), "no event"]
+    write_run(tmp_path, later, "run=2031-04-05-07-00-00")
+    registry = write_registry(tmp_path)
+    shred(tmp_path, registry, format="parquet", settings={"layout": "wide"})
+    assert files(tmp_path)[:3] == [
+        f"{RUN}/families.json",
+        f"{RUN}/output=good/part-00000.parquet",
+        f"{RUN}/shredding_complete.json",
+    ]
+    assert manifest(tmp_path)["typesInfo"] == {
+        "transformation": "WIDEROW",
+        "fileFormat": "PARQUET",
+        "types": [
+            {"schemaKey": f"{VESSEL_CALL}1-0-0", "snowplowEntity": "CONTEXT"},
+            {"schemaKey": f"{VESSEL_CALL}1-0-0", "snowplowEntity": "SELF_DESCRIBING_EVENT"},
+        ],
+    }
+    assert [(table["table"], table["columns"]) for table in families(tmp_path)] == [
+        ("events", [CONTEXTS, EVENT])
+    ]
+    pattern = f"{tmp_path}/out/*/output=good/*.parquet"
+    rows = duckdb.sql(
+        f"SELECT event_id, {EVENT}.berth, {CONTEXTS}[1].berth, {CONTEXTS}[1].draught_m "
+        f"FROM read_parquet('{pattern}', union_by_name=true) ORDER BY event_id"
+    )
+    assert rows.fetchall() == [(event_id(1), "K7", "A", None), (event_id(2), None, "B", 1.5)]
+
+
+def test_r84_a_wide_row_with_a_new_id_has_a_context_with_the_old_one(tmp_path: Path) -> None:
+    call = [vessel_call("1-0-0", berth="A")]
+    write_run(
+        tmp_path,
+        [
+            enriched_line(1, contexts=call, event_fingerprint="f"),
+            enriched_line(1, contexts=call, event_fingerprint="g"),
+            enriched_line(2, contexts=call),
+        ],
+    )
+    shred(tmp_path, write_registry(tmp_path), format="parquet", settings={"layout": "wide"})
+    path = f"{tmp_path}/out/{RUN}/output=good/part-00000.parquet"
+    column = "contexts_com_snowplowanalytics_snowplow_duplicate_1"
+    rows = duckdb.sql(f"SELECT event_id, {column} FROM '{path}'").fetchall()
+    original = [{"original_event_id": event_id(1)}]
+    assert [contexts for _, contexts in rows] == [original, original, None]
+    assert len({identity for identity, _ in rows}) == 3
+    assert rows[2][0] == event_id(2)
+    types = [item["schemaKey"] for item in manifest(tmp_path)["typesInfo"]["types"]]
+    assert types == [
+        "iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0",
+        f"{VESSEL_CALL}1-0-0",
+    ]

@@ -1,0 +1,164 @@
+"""Scripts for YTsaurus with their import changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+
+import trellis.dialects.ytsaurus.client as yt
+from dialects.ytsaurus.test_tables import T
+from trellis.errors import UsageError
+
+SCHEMA = [{"name": "k", "type": "string", "sort_order": "ascending"}, {"name": "v", "type": "int64"}]
+ROWS = [{"k": "a", "v": 1}, {"k": "b", "v": 2}, {"k": "b", "v": 3}, {"k": "c", "v": 4}]
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[yt.YtClient]:
+    with yt.YtClient(proxy=f"yt:{tmp_path}/store") as opened:
+        yield opened
+
+
+@pytest.fixture
+def table(client: yt.YtClient) -> yt.YtClient:
+    client.create("table", T, attributes={"schema": SCHEMA})
+    client.write_table(T, ROWS)
+    return client
+
+
+def code_of(action: Any, *arguments: Any, **options: Any) -> tuple[int, str]:
+    with pytest.raises(yt.YtError) as error:
+        action(*arguments, **options)
+    return int(error.value.code), str(error.value)
+
+
+def test_seed_y81_seed_y83_a_table(client: yt.YtClient) -> None:
+    schema = [{"name": "a", "type": "int64"}, {"name": "b", "type": "string"}]
+    client.create_table("//tmp/table", attributes={"schema": schema})
+    stored = client.get("//tmp/table/@schema")
+    assert stored.attributes == {"strict": True, "unique_keys": False}
+    assert [(column["name"], column["type"]) for column in stored] == [("a", "int64"), ("b", "string")]
+    client.write_table("//tmp/table", [{"a": 1, "b": "x"}])
+    assert list(client.read_table("//tmp/table")) == [{"a": 1, "b": "x"}]
+
+
+def test_parts_of_tables(table: yt.YtClient) -> None:
+    assert list(table.read_table(yt.TablePath(T, columns=["v"], start_index=1, end_index=3))) == [
+        {"v": 2},
+        {"v": 3},
+    ]
+    assert list(table.read_table(yt.TablePath(T, exact_key="b", rename_columns={"v": "n"}))) == [
+        {"k": "b", "n": 2},
+        {"k": "b", "n": 3},
+    ]
+    assert code_of(yt.TablePath, T, lower_key="a", start_index=1) == (
+        1,
+        "//tmp/t: the lower limit has both a key and a row number; expected one of them",
+    )
+    assert str(yt.TablePath(T, append=True, sorted_by=["k"])) == '<"append"=%true;"sorted_by"=["k";];>//tmp/t'
+
+
+def test_raw_rows(table: yt.YtClient) -> None:
+    table.write_table(yt.TablePath(T, append=True), '{"k": "d", "v": 5}\n', format="json", raw=True)
+    assert table.read_table(f"{T}[#4]", format="json", raw=True).read() == b'{"k":"d","v":5}\n'
+    assert list(table.read_table(f"{T}[#4]")) == [{"k": "d", "v": 5}]
+
+
+def test_operations(table: yt.YtClient, tmp_path: Path) -> None:
+    table.run_sort(T, "//tmp/s", sort_by=[yt.SortColumn("v"), "k"])
+    assert table.get_sorted_by("//tmp/s") == ["v", "k"]
+    table.run_merge([T, T], "//tmp/m", mode="sorted", merge_by="k")
+    table.run_erase(yt.TablePath("//tmp/m", start_index=1))
+    assert (list(table.read_table("//tmp/m")), table.row_count(T)) == ([ROWS[0]], 4)
+    table.alter_table(T, schema=[*SCHEMA, {"name": "w", "type": "utf8"}])
+    assert table.get_table_schema(T).columns[2].name == "w"
+    with yt.YtClient(proxy=f"yt:{tmp_path}/other") as other:
+        other.run_remote_copy(T, T, cluster_name=f"yt:{tmp_path}/store")
+        assert other.row_count(T) == 4
+
+
+def test_transactions(table: yt.YtClient, tmp_path: Path) -> None:
+    with yt.YtClient(proxy=f"yt:{tmp_path}/store") as other:
+        with table.Transaction(attributes={"title": "nightly"}):
+            table.write_table(yt.TablePath(T, append=True), [{"k": "d", "v": 5}])
+            assert (table.row_count(T), other.row_count(T)) == (5, 4)
+            code, message = code_of(other.remove, T)
+            assert (code, message.partition("nightly")[0]) == (402, f"cannot remove {T}: it is locked by ")
+            with pytest.raises(ZeroDivisionError), yt.Transaction(client=table):
+                table.remove(T)
+                raise ZeroDivisionError
+        assert other.row_count(T) == 5
+        first, second = yt.Transaction(client=table), yt.Transaction(client=other)
+        first.abort()
+        second.commit()
+        assert code_of(second.commit)[0] == 11000
+
+
+def test_seed_y05_a_schema_that_is_built() -> None:
+    schema = yt.TableSchema(unique_keys=True)
+    schema.add_column("a", "int64").add_column("b", "string", sort_order="ascending").add_column("c", "any")
+    document = schema.to_yson_type()
+    assert document.attributes == {"strict": True, "unique_keys": True}
+    assert document == [
+        {"name": "a", "type_v3": "int64"},
+        {"name": "b", "type_v3": "string", "sort_order": "ascending"},
+        {"name": "c", "type_v3": {"type_name": "optional", "item": "yson"}},
+    ]
+    assert yt.TableSchema.from_yson_type(document) == schema
+    by_c = schema.build_schema_sorted_by(["c", yt.SortColumn("b")])
+    assert ([column.name for column in by_c.columns], by_c.unique_keys) == (["c", "b", "a"], True)
+    assert not schema.build_schema_sorted_by("a").unique_keys
+    assert yt.TableSchema(strict=False).is_empty_nonstrict()
+
+
+@yt.yt_dataclass
+class Point:
+    x: int
+    y: Optional[float]  # noqa: UP045 - as scripts of YTsaurus write it
+
+
+@yt.yt_dataclass
+class Visit:
+    user: str
+    raw: bytes
+    small: yt.Uint8
+    path: list[Point]
+    tags: dict[str, int]
+    any: yt.Yson = None
+
+
+def test_rows_of_dataclasses(client: yt.YtClient) -> None:
+    visits = [
+        Visit("mia", b"\xff", 5, [Point(1, 0.5), Point(2, None)], {"a": 1}, {"z": [1]}),
+        Visit("ada", b"", 0, [], {}),
+    ]
+    client.write_table_structured(yt.TablePath(T, sorted_by=["small"]), Visit, reversed(visits))
+    assert [str(column.type) for column in client.get_table_schema(T).columns] == [
+        "uint8",
+        "utf8",
+        "string",
+        "list<struct<x:int64,y:optional<double>>>",
+        "dict<utf8,int64>",
+        "optional<yson>",
+    ]
+    assert list(client.read_table_structured(T, Visit)) == [visits[1], visits[0]]
+    row = next(client.read_table_structured(f"{T}{{user,small}}"))
+    assert (row.user, row.small) == ("ada", 0)
+
+
+def test_functions_of_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(yt.config, "proxy", {"url": None})
+    with pytest.raises(UsageError) as unnamed:
+        yt.list("/")
+    assert str(unnamed.value) == 'no store is named; set config["proxy"]["url"] or YT_PROXY to yt:FOLDER'
+    monkeypatch.setitem(yt.config, "proxy", {"url": f"yt:{tmp_path}/store"})
+    yt.write_table(T, [{"k": 1}])
+    assert (yt.list("//tmp"), yt.row_count(T)) == (["t"], 1)
+    with yt.Transaction():
+        yt.remove(T)
+    assert not yt.exists(T)
+    assert code_of(yt.get, "//tmp/none") == (500, "there is no node //tmp/none")
+    yt.default_client().close()
