@@ -31,6 +31,7 @@ def json_lines(*records: Mapping[str, Any]) -> str:
     return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
 
 
+YT_SCHEMA = "[{name=user;type=utf8;required=%true};{name=page;type=utf8};{name=ms;type=uint64}]\n"
 VISITS = json_lines({"user": "zoe", "ms": 1}, {"user": "zoe", "ms": "slow"})
 
 
@@ -290,7 +291,7 @@ STORIES = (
     Story("docs/site.md", "trellis load events-1.jsonl"),
     Story("docs/snowplow.md", "trellis registry lint"),
     Story("docs/streams.md", "cat raw/monday.jsonl", width=None, engine="spark"),
-    Story("docs/ytsaurus.md", "cat visits.jsonl", {"wrong.jsonl": VISITS}),
+    Story("docs/ytsaurus.md", "cat visits.jsonl", {"wrong.jsonl": VISITS, "visits.yson": YT_SCHEMA}),
 )
 NOT_RUN = {
     "needs Spark, an object store or a database": [

@@ -26,12 +26,8 @@ LAYERS = (
     "dialects.*.registration",
     ("cli", "dialects.*.commands"),
     (
-        "dialects.*.client",
-        "dialects.*.cluster",
-        "dialects.*.registry",
-        "dialects.*.runs",
-        "dialects.*.server",
-        "dialects.*.store",
+        *("dialects.*.client", "dialects.*.cluster", "dialects.*.destination", "dialects.*.registry"),
+        *("dialects.*.runs", "dialects.*.server", "dialects.*.spark", "dialects.*.store"),
         "site",
     ),
     "pipelines",
@@ -154,14 +150,15 @@ def test_pure_modules_open_no_files() -> None:
     assert not callers, "\n".join(callers)
 
 
-def test_only_the_engine_imports_pyspark() -> None:
+def test_only_packages_for_spark_import_pyspark() -> None:
     importers = {
         name_of(path): at(path, line, f"imports {module}")
         for path in MODULES
         for line, module in imported_by(path, types_too=False)
         if module.split(".")[0] == "pyspark"
     }
-    strangers = [place for name, place in importers.items() if not name.startswith("trellis.engine.spark.")]
+    at_home = re.compile(r"trellis\.(engine|dialects\.\w+)\.spark\.")
+    strangers = [place for name, place in importers.items() if not at_home.match(name)]
     assert not strangers, "\n".join(strangers)
     assert importers
 

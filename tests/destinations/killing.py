@@ -90,8 +90,10 @@ class Databases:
 
 def load(url: str, file: Path, mode: str, load_id: str | None = None) -> None:
     if mode == NEW_ONLY:  # the file is one more in a folder
-        shutil.copy2(file, file.parent / "incoming")
-        pipeline("shop", to=url).load(str(file.parent / "incoming"), table="t", new_only=True)
+        incoming = file.parent / "incoming"
+        if not (incoming / file.name).exists():  # a copy that is killed would leave a part of it
+            shutil.copy2(file, incoming)
+        pipeline("shop", to=url).load(str(incoming), table="t", new_only=True)
         return
     keys: Any = {"keys": ("id",)} if mode == "merge" else {}
     pipeline("shop", to=url).load(str(file), table="t", mode=mode, load_id=load_id, **keys)

@@ -62,7 +62,8 @@ def test_a_broken_contract_ends_with_1(tmp_path: Path) -> None:
     )
     assert stream.end() == (1, f"error: {message}\n")
     (error,) = map(json.loads, stream.lines)
-    assert error == {"error": {"type": "ContractViolation", "message": message, "exit_code": 1}}
+    assert (error["error"]["type"], error["error"]["code"]) == ("ContractViolation", "contract")
+    assert (error["error"]["message"], error["error"]["exit_code"]) == (message, 1)
 
 
 @pytest.mark.spark

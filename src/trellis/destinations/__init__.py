@@ -10,10 +10,11 @@ is the scheme of its URLs:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
+from trellis import dialects
 from trellis.destinations.registration import Registration
 from trellis.destinations.url import redacted, split_naming
 from trellis.dialects.documents import get_naming
@@ -29,8 +30,16 @@ _GROUP: Final = PluginGroup("destination", __name__, Registration)
 
 
 def registrations() -> Mapping[str, Registration]:
-    """All destinations by name, those of this package first."""
-    return _GROUP.registrations
+    """All destinations by name, those of this package first, those that dialects bring last."""
+    return {**_of_dialects(), **_GROUP.registrations}
+
+
+def _of_dialects() -> dict[str, Registration]:
+    return {
+        name: Registration(open=cast("Callable[[str], Destination]", brought.open), url_form=brought.url_form)
+        for dialect in dialects.registrations().values()
+        for name, brought in dialect.destinations.items()
+    }
 
 
 def open_destination(url: str) -> Destination:

@@ -28,8 +28,18 @@ class ProposedSchema(NamedTuple):
     note: str
 
 
+SchemaProposer = Callable[[Sequence[str | Path], Mapping[str, Any]], ProposedSchema | None]
+"""Makes a schema for the records of files, by the options of the user; None where they want none."""
+
 ReferenceResolver = Callable[["Schema", Collection[str]], "Schema"]
 """Completes a schema with documents that records refer to, by their names. Raises TrellisError."""
+
+
+class BroughtDestination(NamedTuple):
+    """A destination that a dialect brings: what opens its URLs, and how they are written."""
+
+    open: Callable[[str], object]
+    url_form: str
 
 
 class RevisedRows(NamedTuple):
@@ -107,8 +117,10 @@ class Registration:
     """Adds commands of its own to `trellis`."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """Profiles of `trellis generate` by name."""
-    propose_schema: Callable[[Sequence[str | Path]], ProposedSchema | None] | None = None
+    propose_schema: SchemaProposer | None = None
     """A schema for the records of files; None where the schema is learned from them as they are loaded."""
+    destinations: Mapping[str, BroughtDestination] = field(default_factory=dict)
+    """Destinations for its tables alone, by the scheme of their URLs."""
     open_registry: Callable[[str], ReferenceResolver] | None = None
     """Opens the registry that the user's schema names, where records refer to schemas of one.
 

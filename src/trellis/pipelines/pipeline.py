@@ -395,7 +395,7 @@ class Pipeline:
         if options.schema is not None and resolve is None:
             user_schema = read_schema(options.schema, self._dialect)
         elif isinstance(records, FileRecords) and (
-            proposed := propose_schema(self._dialect, source, lambda: self.look(schema)[0])
+            proposed := propose_schema(self._dialect, source, table, lambda: self.look(schema), self.settings)
         ):
             user_schema, notes = proposed.schema, (proposed.note,)
         return LoadJob(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,17 @@ from trellis.schema.model import Schema
 from trellis.schema.system import is_system
 
 
-def propose_schema(dialect: Dialect, source: Any, read_stored: Callable[[], Schema]) -> ProposedSchema | None:
+def propose_schema(
+    dialect: Dialect,
+    source: Any,
+    table: str,
+    look: Callable[[], tuple[Schema, object]],
+    settings: Mapping[str, Any],
+) -> ProposedSchema | None:
     """A schema for the records of files.
 
-    None where the dialect proposes none, the stored schema has tables, or the records come from no file.
+    None where the dialect proposes none, the stored schema has the table (any, where the user names none), or
+    the records come from no file. `look` gives the stored schema, with the tables it was read from.
     """
     propose = registration_of(dialect.name).propose_schema
     paths = [source] if isinstance(source, (str, Path)) else source
@@ -26,6 +33,8 @@ def propose_schema(dialect: Dialect, source: Any, read_stored: Callable[[], Sche
         or not all(isinstance(path, (str, Path)) for path in paths)
     ):
         return None
-    if not all(is_system(name, dialect.capabilities.system_prefix) for name in read_stored().tables):
+    prefix = dialect.capabilities.system_prefix
+    known = [name for name in look()[0].tables if not is_system(name, prefix)]
+    if table in known or (known and not table):
         return None
-    return propose(paths)
+    return propose(paths, settings)

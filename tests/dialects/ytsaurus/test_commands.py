@@ -151,7 +151,7 @@ def test_seed_y88_a_schema_for_rows(trellis: Trellis, folder: Path) -> None:
     assert learned.err == (
         "  Column  Type    Because of\n"
         "  k       string  string in 2 of 2 rows\n"
-        "  n       any     int64 in 1 of 2 rows, double in 1 (first in row 1)\n"
+        "  n       any     int64 in 1 of 2 rows, double in 1 (first in rows.jsonl:2)\n"
         "  z       any     null in every row"
     )
     assert learned.out.startswith('<\n    "unique_keys" = %false;\n    "strict" = %true;\n> [\n')
@@ -199,6 +199,7 @@ def test_errors_have_codes(table: Run) -> None:
     assert json.loads(wrong.out)["error"] == {
         "type": "YtError",
         "exit_code": 1,
+        "retryable": False,
         "code": 307,
         "message": 'row 0, column "a": expected int64, not string "x"',
         "attributes": {"row": 0, "column": "a", "expected": "int64", "actual": "string"},

@@ -314,10 +314,10 @@ def test_inference_predicts_what_is_written(
         for path, table in zip(paths, [tables[0]] * 2 if alike else tables, strict=False):
             put(store, path, table)
         results = []
-        for name, combine in (("taken", False), ("written", True)):
+        for name, forced in (("taken", False), ("written", True)):
             target = f"//tmp/{name}"
             store.create("table", target, {} if output is None else {"schema": schema_document(output)})
-            spec = OperationSpec.parse({"schema_inference_mode": inference, "combine_chunks": combine})
+            spec = OperationSpec.parse({"schema_inference_mode": inference, "force_transform": forced})
             try:
                 merge(store, paths, target, mode, spec)
             except YtError as error:

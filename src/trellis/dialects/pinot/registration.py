@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trellis.dialects.registration import ProposedSchema, Registration
 
@@ -33,7 +33,7 @@ def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
     return rides(rows, random, columns)
 
 
-def _propose_schema(files: Sequence[str | Path]) -> ProposedSchema:
+def _propose_schema(files: Sequence[str | Path], settings: Mapping[str, Any]) -> ProposedSchema:
     from trellis.dialects.pinot.cluster.schema_inference import authored_for
 
     note = "there was no schema, so one was proposed from all records; `trellis pinot infer` explains it"

@@ -53,7 +53,8 @@ class YtError(TrellisError):
         self.code = code
         self.attributes = dict(attributes or {})
         self.inner_errors = tuple(inner_errors)
-        self.exit_code = 1 if code in _OF_ROWS else 3 if code in _OF_CONFLICTS else 2
+        self.retryable = code in _OF_CONFLICTS
+        self.exit_code = 1 if code in _OF_ROWS else 3 if self.retryable else 2
 
     def contains_code(self, code: int) -> bool:
         """Whether this error or one that led to it has a code."""

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from trellis.dialects.registration import Registration
+from trellis.dialects.registration import BroughtDestination, ProposedSchema, Registration
 
 if TYPE_CHECKING:
     import typer
+
+    from trellis.evolution.dialect import Dialect
+
+
+def _dialect() -> Dialect:
+    from trellis.dialects.ytsaurus.dialect import YTsaurus
+
+    return YTsaurus()
 
 
 def _add_commands(app: typer.Typer) -> None:
@@ -16,5 +26,22 @@ def _add_commands(app: typer.Typer) -> None:
     app.add_typer(tables, name="table")
 
 
-registration = Registration(dialect=None, add_commands=_add_commands)
+def _open(url: str) -> object:
+    from trellis.dialects.ytsaurus.destination.destination import open_yt
+
+    return open_yt(url)
+
+
+def _propose_schema(files: Sequence[str | Path], settings: Mapping[str, Any]) -> ProposedSchema | None:
+    from trellis.dialects.ytsaurus.destination.proposal import propose_schema
+
+    return propose_schema(files, settings)
+
+
+registration = Registration(
+    dialect=_dialect,
+    add_commands=_add_commands,
+    propose_schema=_propose_schema,
+    destinations={"yt": BroughtDestination(_open, "yt:FOLDER")},
+)
 """The YTsaurus dialect: tables with schemas, and their operations."""

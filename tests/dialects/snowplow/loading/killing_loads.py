@@ -45,7 +45,7 @@ def load(url: str, registry: str, run: str, killed_at: int | None) -> None:
     assert isinstance(warehouse, SqlWarehouse)
     if killed_at is not None:
         kill_at(warehouse, killed_at)
-    RunLoader(warehouse, open_registry(registry), "atomic").load(run)
+    [_] = RunLoader(warehouse, open_registry(registry), "atomic").load(run)
     warehouse.close()
 
 

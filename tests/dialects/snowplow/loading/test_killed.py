@@ -17,7 +17,7 @@ STEP = 4
 """Statements between two kills."""
 
 
-def test_r91_s65_a_killed_load_leaves_exactly_one_load(url: str, tmp_path: Path) -> None:
+def test_r91_seed_s65_a_killed_load_leaves_exactly_one_load(url: str, tmp_path: Path) -> None:
     registry = write_registry(tmp_path)
     lines = [
         enriched_line(1, vessel_call("1-2-1", berth="A")),

@@ -19,8 +19,8 @@ from dialects.snowplow.families import document, object_schema, text
 from dialects.snowplow.loading.runs import DATA, TABLE, columns, load, loader, shred
 from trellis.dialects.snowplow.columns.column_types import varchar
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.runs.layouts import ATOMIC
 from trellis.dialects.snowplow.runs.loading import loader as module
-from trellis.dialects.snowplow.runs.loading.events_table import ATOMIC
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
 from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
@@ -433,3 +433,48 @@ def test_a_warehouse_that_is_out_of_reach_is_tried_again(
 
 def fail_for_good(attempt: int) -> None:
     raise SchemaError("no such table")
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_files_of_each_version_go_into_the_table_of_all(
+    warehouse: SqlWarehouse, tmp_path: Path, format: str
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [
+        enriched_line(number, vessel_call(version, berth=version, **DATA[version]))
+        for number, version in enumerate(DATA)
+    ]
+    run = shred(tmp_path, warehouse, registry, lines, format=format, settings={"layout": "version"})
+    assert load(warehouse, registry, run).rows == {TABLE: 5, "events": 5}
+    assert columns(warehouse) == ["berth", "arrived_at", "draught_m", "agent", "pilot", "cargo", "tug_count"]
+    assert warehouse.execute(
+        f"SELECT berth, draught_m, agent, cargo, tug_count FROM atomic.{TABLE} ORDER BY root_id"
+    ) == [
+        ("1-0-0", None, None, None, None),
+        ("1-1-0", 1.5, None, None, None),
+        ("1-2-0", None, "a\\N", None, None),
+        ("1-0-1", None, None, "\\N", None),
+        ("1-2-1", None, None, None, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"layout": "wide"}, "its files are wide rows, which `trellis load --option layout=wide` writes"),
+        (
+            {"layout": "version", "json": "iglu:org.harbor/vessel_call/jsonschema/1-*-*"},
+            "format=json/model=1/revision=0/addition=0: entities that stay JSON are for loaders with JSON",
+        ),
+    ],
+)
+def test_rows_that_are_not_those_of_tables_are_refused(
+    warehouse: SqlWarehouse, tmp_path: Path, settings: dict[str, str], reason: str
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
+    format = "parquet" if settings["layout"] == "wide" else "csv"
+    run = shred(tmp_path, warehouse, registry, lines, format=format, settings=settings)
+    with pytest.raises(SchemaError, match=reason):
+        load(warehouse, registry, run)
+    assert warehouse.tables("atomic") == {}

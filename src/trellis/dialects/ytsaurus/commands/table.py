@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from trellis.cli.arguments import HOW, OUTPUT, Debug, Json, option
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import HOW, OUTPUT, Debug, EngineArguments, Json, option
 from trellis.dialects.ytsaurus.commands.arguments import (
     At,
     Force,
@@ -41,7 +42,7 @@ RowFormat = Annotated[
         "--format",
         metavar="NAME",
         panel=HOW,
-        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet, skiff.",
+        help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff.",
     ),
 ]
 
@@ -254,10 +255,12 @@ def alter_schema(
 
 
 @tables.command("merge", cls=SourcesCommand)
+@expand_groups
 def merge_tables(
     source: Source,
     target: Target,
     at: At,
+    engine: EngineArguments,
     mode: Annotated[
         Literal["unordered", "ordered", "sorted", "auto"],
         option(
@@ -273,17 +276,21 @@ def merge_tables(
 ) -> None:
     """Merge tables into one: one after the other, or by their keys."""
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge
+    from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
+    settings = OperationSpec.parse(parse_map(spec, "--spec"))
     with _open(at) as store:
-        merge(store, source, target, mode, OperationSpec.parse(parse_map(spec, "--spec")))
+        merge(store, source, target, mode, settings, EngineChoice(*engine))
     _print({"path": target}, "", json)
 
 
 @tables.command("sort", cls=SourcesCommand)
+@expand_groups
 def sort_tables(
     source: Source,
     target: Target,
     at: At,
+    engine: EngineArguments,
     sort_by: Annotated[
         list[str],
         option(
@@ -300,15 +307,18 @@ def sort_tables(
     """Sort the rows of tables."""
     from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, sort
+    from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
+    settings = OperationSpec.parse(parse_map(spec, "--spec"))
     items = [parse_yson(item, "--sort-by") if item.startswith("{") else item for item in sort_by]
     with _open(at) as store:
         keys = parse_sort_columns(items, "--sort-by")
-        sort(store, source, target, keys, OperationSpec.parse(parse_map(spec, "--spec")))
+        sort(store, source, target, keys, settings, EngineChoice(*engine))
     _print({"path": target}, "", json)
 
 
 @tables.command("remote-copy")
+@expand_groups
 def copy_from_store(
     source: Annotated[str, option("--src", metavar="PATH", panel=HOW, help="The table that is copied.")],
     target: Target,
@@ -316,6 +326,7 @@ def copy_from_store(
         str, option("--cluster", metavar="URL", panel=HOW, help="The store of --src, yt:FOLDER.")
     ],
     at: At,
+    engine: EngineArguments,
     copy_attributes: Annotated[
         bool, option("--copy-attributes", panel=HOW, help="Copy the attributes that users set, too.")
     ] = False,
@@ -325,10 +336,13 @@ def copy_from_store(
 ) -> None:
     """Copy a table of another store."""
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, remote_copy
+    from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
     settings = OperationSpec.parse(parse_map(spec, "--spec"))
     with _open(cluster) as other, _open(at) as store:
-        remote_copy(store, other, source, target, settings, copy_attributes=copy_attributes)
+        remote_copy(
+            store, other, source, target, settings, EngineChoice(*engine), copy_attributes=copy_attributes
+        )
     _print({"path": target}, "", json)
 
 
@@ -345,7 +359,12 @@ def erase_rows(path: RowsPath, at: At, spec: Spec = None, json: Json = False, de
 @tables.command("infer")
 def infer_schema(
     source: Annotated[
-        str, typer.Argument(metavar="FILE", help="Rows; - is standard input.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A file of rows, - for standard input; of JSON also a folder, a pattern or a URL.",
+            show_default=False,
+        ),
     ],
     format: RowFormat = "json",
     promote_integers: Annotated[
@@ -354,13 +373,19 @@ def infer_schema(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Print a schema for the rows of a file, all of which are read, and why each column has its type."""
+    """Print a schema for rows, all of which are read, and why each column has its type."""
     from trellis.dialects.ytsaurus.commands.infer_report import read_source, show_schema
     from trellis.dialects.ytsaurus.formats.format import Format
     from trellis.dialects.ytsaurus.inference.learning import learn_schema
 
-    rows = Format.parse(format).read_rows(read_source(source))
-    show_schema(learn_schema(rows, promote_integers=promote_integers), json)
+    if format == "json" and source != "-":
+        from trellis.dialects.ytsaurus.destination.proposal import survey_schema
+
+        learned = survey_schema([source], promote_integers=promote_integers)
+    else:
+        rows = Format.parse(format).read_rows(read_source(source))
+        learned = learn_schema(rows, promote_integers=promote_integers)
+    show_schema(learned, json)
 
 
 @tables.command("gc")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +25,8 @@ _TYPES: Final[dict[Kind, Type]] = {
 class LearnedColumn:
     column: Column
     reason: str
+    is_mixed: bool = False
+    """Whether it has values of several kinds."""
 
 
 @dataclass(frozen=True)
@@ -36,49 +38,61 @@ class LearnedSchema:
         return TableSchema(tuple(learned.column for learned in self.columns))
 
 
-def learn_schema(rows: Iterable[Row], *, promote_integers: bool = False) -> LearnedSchema:
-    """The schema of all rows, in the order in which columns come up.
+@dataclass
+class ColumnKinds:
+    """The kinds of the values of a column: how many, and where the first of each is."""
+
+    counts: Counter[Kind] = field(default_factory=Counter)
+    first_places: dict[Kind, str] = field(default_factory=dict)
+
+    def add(self, kind: Kind, place: str, count: int = 1) -> None:
+        self.counts[kind] += count
+        self.first_places.setdefault(kind, place)
+
+    def type(self, promote_integers: bool) -> Type:
+        kinds = [*self.counts]
+        if promote_integers and "double" in kinds and {*kinds} <= {"int64", "uint64", "double"}:
+            return _TYPES["double"]
+        return _TYPES.get(kinds[0], ANY) if len(kinds) == 1 else ANY
+
+    def reason(self, rows: int) -> str:
+        if not self.counts:
+            return "null in every row"
+        (kind, count), *others = self.counts.items()
+        parts = [f"{kind} in {count} of {rows} rows"]
+        parts += [f"{other} in {number} (first in {self.first_places[other]})" for other, number in others]
+        return ", ".join(parts)
+
+
+def schema_of_kinds(
+    columns: Mapping[str, ColumnKinds], rows: int, *, promote_integers: bool = False
+) -> LearnedSchema:
+    """The schema of rows whose columns have these kinds of values.
 
     A column with integers and doubles is any, or double with `promote_integers`.
+    """
+    return LearnedSchema(
+        tuple(
+            LearnedColumn(
+                Column(name, kinds.type(promote_integers)), kinds.reason(rows), len(kinds.counts) > 1
+            )
+            for name, kinds in columns.items()
+        )
+    )
+
+
+def learn_schema(rows: Iterable[Row], *, promote_integers: bool = False) -> LearnedSchema:
+    """The schema of all rows, in the order in which columns come up.
 
     >>> learned = learn_schema([{"k": b"a"}, {"k": b"b", "n": 1}, {"n": 0.5}])
     >>> [(item.column.simple.name, item.reason) for item in learned.columns]
     [('string', 'string in 2 of 3 rows'), ('any', 'int64 in 1 of 3 rows, double in 1 (first in row 2)')]
     """
-    columns: dict[str, _Observations] = {}
+    columns: dict[str, ColumnKinds] = {}
     count = 0
     for count, row in enumerate(rows, 1):
         for name, value in row.items():
-            observations = columns.setdefault(name, _Observations())
+            kinds = columns.setdefault(name, ColumnKinds())
             if value is not None:
-                kind = kind_of(value)
-                observations.kinds[kind] += 1
-                observations.first_rows.setdefault(kind, count - 1)
-    return LearnedSchema(
-        tuple(
-            LearnedColumn(Column(name, observations.type(promote_integers)), observations.reason(count))
-            for name, observations in columns.items()
-        )
-    )
-
-
-@dataclass
-class _Observations:
-    """The kinds of the values of a column."""
-
-    kinds: Counter[Kind] = field(default_factory=Counter)
-    first_rows: dict[Kind, int] = field(default_factory=dict)
-
-    def type(self, promote_integers: bool) -> Type:
-        kinds = [*self.kinds]
-        if promote_integers and "double" in kinds and {*kinds} <= {"int64", "uint64", "double"}:
-            return _TYPES["double"]
-        return _TYPES.get(kinds[0], ANY) if len(kinds) == 1 else ANY
-
-    def reason(self, count: int) -> str:
-        if not self.kinds:
-            return "null in every row"
-        (kind, rows), *others = self.kinds.items()
-        parts = [f"{kind} in {rows} of {count} rows"]
-        parts += [f"{other} in {number} (first in row {self.first_rows[other]})" for other, number in others]
-        return ", ".join(parts)
+                kinds.add(kind_of(value), f"row {count - 1}")
+    return schema_of_kinds(columns, count, promote_integers=promote_integers)

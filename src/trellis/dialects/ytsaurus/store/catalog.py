@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.document import read_columns, schema_document
 from trellis.dialects.ytsaurus.schema.model import SchemaMode, TableSchema
-from trellis.dialects.ytsaurus.store.chunks import Chunk, Key, Slice
+from trellis.dialects.ytsaurus.store.chunks import Chunk, Slice
 from trellis.dialects.ytsaurus.store.database.connections import Database, Record
 from trellis.dialects.ytsaurus.store.database.ids import new_id, now_text
 from trellis.dialects.ytsaurus.store.database.transactions import TRUNK, Transactions
@@ -224,18 +224,20 @@ class Catalog:
     def append_slices(self, node_id: str, slices: Iterable[Slice]) -> None:
         content = self._content(node_id)
         self._update(node_id, content="appended" if content == "kept" else content)
+        schema_ids: dict[int, str] = {}  # by identity: chunks share few schemas, which are large
+        chunk_records, slice_records = [], []
         for index, part in enumerate(slices, self._next_position(node_id, self._scope)):
             chunk = part.chunk
-            self._db.execute(
-                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (id) DO NOTHING",
-                *(chunk.id, self._schema_id(chunk.schema), chunk.rows, chunk.compressed_size),
-                *(chunk.uncompressed_size, chunk.weight, chunk.optimize_for),
-            )
-            keys = (_key_document(part.first_key), _key_document(part.last_key))
-            self._db.execute(
-                "INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(node_id, self._scope, index, chunk.id, part.start, part.end, *keys),
-            )
+            if id(chunk.schema) not in schema_ids:
+                schema_ids[id(chunk.schema)] = self._schema_id(chunk.schema)
+            sizes = (chunk.rows, chunk.compressed_size, chunk.uncompressed_size, chunk.weight)
+            chunk_records.append((chunk.id, schema_ids[id(chunk.schema)], *sizes, chunk.optimize_for))
+            keys = (part.first_key_yson, part.last_key_yson)
+            slice_records.append((node_id, self._scope, index, chunk.id, part.start, part.end, *keys))
+        self._db.execute_many(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (id) DO NOTHING", chunk_records
+        )
+        self._db.execute_many("INSERT INTO slices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", slice_records)
 
     def clear_slices(self, node_id: str) -> None:
         self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, self._scope)
@@ -395,7 +397,8 @@ class Catalog:
     def _slice(self, record: Record) -> Slice:
         chunk_id, schema, rows, compressed, uncompressed, weight, optimize_for, start, end, *keys = record
         chunk = Chunk(chunk_id, self._schema(schema), rows, compressed, uncompressed, weight, optimize_for)
-        return Slice(chunk, start, end, *map(_read_key, keys))
+        first, last = (None if key is None else bytes(key) for key in keys)
+        return Slice(chunk, start, end, first, last)
 
     def _schema(self, schema_id: str) -> TableSchema:
         if schema_id not in self._schemas:
@@ -428,11 +431,3 @@ def new_node(type: NodeType, parent: str, name: str, attributes: Mapping[str, An
 def _node(record: Record) -> Node:
     node_id, parent, name, type, attributes, creation, modification, revision = record
     return Node(node_id, parent, name, type, loads(bytes(attributes)), creation, modification, revision)
-
-
-def _key_document(key: Key | None) -> bytes | None:
-    return None if key is None else dumps(list(key), yson_format="binary")
-
-
-def _read_key(document: bytes | None) -> Key | None:
-    return None if document is None else tuple(loads(bytes(document), raw=True))

@@ -38,8 +38,6 @@ CREATE TABLE slices (
     node TEXT NOT NULL, tx TEXT NOT NULL, position BIGINT NOT NULL, chunk TEXT NOT NULL,
     start BIGINT NOT NULL, "end" BIGINT NOT NULL, first_key {blob}, last_key {blob},
     PRIMARY KEY (node, tx, position));
-CREATE INDEX slices_of_chunks ON slices (chunk);
-CREATE INDEX slices_of_transactions ON slices (tx);
 """
 
 

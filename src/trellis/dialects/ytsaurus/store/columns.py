@@ -6,17 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
-from trellis.dialects.ytsaurus.types.model import (
-    Decimal,
-    Optional,
-    Primitive,
-    Type,
-    is_nullable,
-    without_tags,
-)
+from trellis.dialects.ytsaurus.types.model import Type
+from trellis.dialects.ytsaurus.types.simple import plain_name
 from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
 from trellis.dialects.ytsaurus.values.validation import complete_value
 from trellis.dialects.ytsaurus.yson.parser import loads
@@ -49,7 +44,7 @@ def arrow_schema(schema: TableSchema) -> pa.Schema:
     for column in schema.columns:
         groups.setdefault(column.group or f"\0{column.name}", []).append(column)
     fields = [
-        pa.field(stored_name(column), _arrow_type(column.type), column.type is None or not column.required)
+        pa.field(stored_name(column), arrow_type(column.type), not column.required)
         for columns in groups.values()
         for column in columns
     ]
@@ -74,7 +69,7 @@ def encode_rows(schema: TableSchema, rows: Sequence[Row]) -> pa.RecordBatch:
             continue
         column = by_field[field.name]
         values = [row.get(column.name) for row in rows]
-        if _plain_name(column.type) is None:
+        if plain_name(column.type) is None:
             values = [None if value is None else dumps(value, yson_format="binary") for value in values]
         elif pa.types.is_string(field.type):
             values = [None if value is None else value.decode() for value in values]
@@ -128,21 +123,16 @@ def needed_columns(chunk: TableSchema, table: TableSchema, names: Iterable[str] 
 
 
 def is_stored_as_yson(type: Type) -> bool:
-    return _plain_name(type) is None
+    return plain_name(type) is None
 
 
-def _plain_name(type: Type) -> str | None:
-    """The primitive type that is stored as it is; None for what is stored as YSON."""
-    plain = without_tags(type)
-    if isinstance(plain, Optional) and not is_nullable(plain.item):
-        plain = without_tags(plain.item)
-    if isinstance(plain, Decimal):
-        return "string"
-    return plain.name if isinstance(plain, Primitive) and plain.name != "yson" else None
+def batch_weight(batch: pa.RecordBatch) -> int:
+    """What the rows of a chunk count for in `@data_weight`; YSON counts its bytes."""
+    return int(batch.num_rows) + sum(map(_array_weight, batch.columns))
 
 
-def _arrow_type(type: Type) -> pa.DataType:
-    name = _plain_name(type)
+def arrow_type(type: Type) -> pa.DataType:
+    name = plain_name(type)
     if name is not None and name in RANGES:
         return _WIDTHS.get(name, pa.int64())
     return _WIDTHS.get(name or "yson", pa.binary())
@@ -157,7 +147,7 @@ def _undeclared(schema: TableSchema, row: Row) -> list[tuple[bytes, bytes]]:
 
 
 def _decode(stored: Type, declared: Type, array: pa.Array) -> list[Any]:
-    name = _plain_name(stored)
+    name = plain_name(stored)
     if name is None:
         return _each(array, lambda data: complete_value(declared, loads(data, raw=True)))
     if pa.types.is_string(array.type):
@@ -170,3 +160,17 @@ def _decode(stored: Type, declared: Type, array: pa.Array) -> list[Any]:
 
 def _each(array: pa.Array, decode: Callable[[Any], Any]) -> list[Any]:
     return [None if value is None else decode(value) for value in array.to_pylist()]
+
+
+def _array_weight(array: pa.Array) -> int:
+    type = array.type
+    if pa.types.is_null(type):
+        return 0
+    if pa.types.is_map(type):
+        offsets = array.offsets
+        start, end = offsets[0].as_py(), offsets[-1].as_py()
+        return _array_weight(array.items.slice(start, end - start))
+    if pa.types.is_binary(type) or pa.types.is_string(type):
+        return int(pc.sum(pc.binary_length(array), min_count=0).as_py())
+    valid: int = len(array) - array.null_count
+    return valid * (1 if pa.types.is_boolean(type) else 8)

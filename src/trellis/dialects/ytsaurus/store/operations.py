@@ -1,15 +1,14 @@
-"""Merge, sort and erase in this process. Chunks whose rows are known to fit are taken over unread."""
+"""Merge, sort and erase. Chunks whose rows are known to fit are taken over unread."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from trellis.dialects.ytsaurus.errors import YtError
-from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.inference.operations import (
     INFERENCE_MODES,
     InferenceMode,
@@ -22,14 +21,22 @@ from trellis.dialects.ytsaurus.inference.operations import (
 from trellis.dialects.ytsaurus.inference.writes import WritePlan, plan_write
 from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path, parse_sort_columns
 from trellis.dialects.ytsaurus.schema.document import parse_flag
-from trellis.dialects.ytsaurus.schema.model import SortColumn
+from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import Slice
 from trellis.dialects.ytsaurus.store.reading import TableSource, open_source
+from trellis.dialects.ytsaurus.store.rewriting.engines import AUTOMATIC, EngineChoice
+from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, check_borders
+from trellis.dialects.ytsaurus.store.rewriting.planning import (
+    Part,
+    Piece,
+    Rewrite,
+    list_pieces,
+    plan_concatenation,
+    plan_sorted_merge,
+)
 from trellis.dialects.ytsaurus.store.store import Store
-from trellis.dialects.ytsaurus.store.writing import commit_slices, last_row_key, written_chunks
-from trellis.dialects.ytsaurus.values.order import encode_key
-from trellis.dialects.ytsaurus.values.rows import RowValidator
+from trellis.dialects.ytsaurus.store.writing import commit_slices, last_row_key
 from trellis.dialects.ytsaurus.yson.values import to_key
 
 MergeMode = Literal["unordered", "ordered", "sorted", "auto"]
@@ -59,10 +66,6 @@ class OperationSpec:
                 )
         raise YtError(f"schema_inference_mode is {inference!r}; expected one of {', '.join(INFERENCE_MODES)}")
 
-    @property
-    def rewrites(self) -> bool:
-        return self.force_transform or self.combine_chunks
-
 
 def merge(
     store: Store,
@@ -70,6 +73,7 @@ def merge(
     target: Any,
     mode: MergeMode = "auto",
     spec: OperationSpec | None = None,
+    engine: EngineChoice = AUTOMATIC,
 ) -> None:
     """Raises YtError; the output stays as it was then."""
     spec = spec or OperationSpec()
@@ -77,16 +81,18 @@ def merge(
         inputs = _open_inputs(store, sources)
         tables = [source.input_table for source in inputs]
         is_sorted = all(table.filtered.is_sorted for table in tables)
+        combines = spec.combine_chunks
         if mode == "sorted" or (mode == "auto" and is_sorted):
+            _check_ranges(inputs)
             keys = merge_keys(tables, spec.merge_by)
-            result = output.infer("sorted_merge", inputs, spec, keys)
-            output.write(_merge_sorted([_checked_rows(source) for source in inputs], keys), result)
-            return
-        result = output.infer("unordered_merge" if mode == "unordered" else "ordered_merge", inputs, spec)
-        if not spec.rewrites and not result.validates_rows and output.may_take_chunks(inputs, result):
-            output.commit(_cut_slices(inputs, result), result)
+            job = _Job(output, inputs, output.infer("sorted_merge", inputs, spec, keys), engine)
+            moves = job.moving_pieces(spec)
+            job.run(plan_sorted_merge(inputs, list_pieces(inputs), keys, moves, combines=combines))
         else:
-            output.write((row for source in inputs for row in source.read_rows()), result)
+            operation: Operation = "unordered_merge" if mode == "unordered" else "ordered_merge"
+            job = _Job(output, inputs, output.infer(operation, inputs, spec), engine)
+            parts = plan_concatenation(list_pieces(inputs), job.moving_pieces(spec), combines=combines)
+            job.run(parts, first_row=0)
 
 
 def sort(
@@ -95,15 +101,13 @@ def sort(
     target: Any,
     sort_by: Sequence[SortColumn],
     spec: OperationSpec | None = None,
+    engine: EngineChoice = AUTOMATIC,
 ) -> None:
     """Rows of equal keys keep their order. Raises YtError; the output stays as it was then."""
     with _locked_output(store, target, "sort into") as output:
         inputs = _open_inputs(store, sources)
         result = output.infer("sort", inputs, spec or OperationSpec(), sort_by)
-        rows = [row for source in inputs for row in source.read_rows()]
-        orders = [key.sort_order for key in sort_by]
-        rows.sort(key=lambda row: encode_key([row.get(key.name) for key in sort_by], orders))
-        output.write(rows, result)
+        _Job(output, inputs, result, engine).run_sort()
 
 
 def erase(store: Store, path: Any, spec: OperationSpec | None = None) -> None:
@@ -116,11 +120,11 @@ def erase(store: Store, path: Any, spec: OperationSpec | None = None) -> None:
     store.table(rich_path.path)
     with _locked_output(store, rich_path.path, "erase rows of") as output:
         source = open_source(store, path)
-        result = output.infer("erase", [source], spec or OperationSpec())
+        job = _Job(output, [source], output.infer("erase", [source], spec or OperationSpec()))
         ((start, end),) = source.intervals()
         version = source.version
         kept = [*version.cut(0, start), *version.cut(end, version.row_count)]
-        output.commit([version.with_keys(part) for part in kept], result)
+        job.run([Piece(0, part, 0) for part in kept])
 
 
 def remote_copy(
@@ -129,20 +133,20 @@ def remote_copy(
     source: Any,
     target: Any,
     spec: OperationSpec | None = None,
+    engine: EngineChoice = AUTOMATIC,
     *,
     copy_attributes: bool = False,
 ) -> None:
     """Copy a table of another store, mostly file by file. Raises YtError."""
+    spec = spec or OperationSpec()
     with _locked_output(store, target, "copy into") as output:
         inputs = _open_inputs(cluster, [source])
-        result = output.infer("remote_copy", inputs, spec or OperationSpec())
-        if not output.may_take_chunks(inputs, result):
-            output.write(inputs[0].read_rows(), result)
-        else:
-            slices = list(_cut_slices(inputs, result))
-            for part in slices:
-                store.files.copy_file(cluster.files, part.chunk.id)
-            output.commit(slices, result)
+        job = _Job(output, inputs, output.infer("remote_copy", inputs, spec), engine)
+        parts = plan_concatenation(list_pieces(inputs), job.moving_pieces(spec))
+        for part in parts:
+            if isinstance(part, Piece):
+                store.files.copy_file(cluster.files, part.slice.chunk.id)
+        job.run(parts, first_row=0)
         if copy_attributes:
             attributes = {**output.table.node.attributes, **inputs[0].version.info.node.attributes}
             output.store.catalog.set_attributes(output.table.node.id, attributes)
@@ -180,27 +184,78 @@ class _Output:
             )
         return result
 
-    def may_take_chunks(self, inputs: Sequence[TableSource], result: OutputSchema) -> bool:
-        """Whether the rows of the inputs can stay in the chunks that they are in."""
-        schema = result.schema
-        if schema.is_sorted and (len(inputs) > 1 or self.plan.append or len(inputs[0].path.ranges or ()) > 1):
-            return False
-        return all(_fits_as_it_is(source, result) for source in inputs)
 
-    def write(self, rows: Iterable[Row], result: OutputSchema) -> None:
-        """Rows validated as far as the inference says, and in the order of the output's keys."""
-        schema = result.schema
-        computed = any(column.expression is not None for column in schema.columns)
-        if result.validates_rows or computed:
-            validator = RowValidator(schema)
-            rows = (validator.validate(row) for row in rows)
-        last_key = last_row_key(self.store, self.table) if self.plan.append else None
-        with written_chunks(self.store, schema, self.optimize_for, rows, last_key) as slices:
-            self.commit(slices, result)
+@dataclass(frozen=True)
+class _Job:
+    """The rows of inputs on their way into the output."""
 
-    def commit(self, slices: Iterable[Slice], result: OutputSchema) -> None:
-        plan = WritePlan(result.schema, result.mode, self.plan.append)
-        commit_slices(self.store, self.table, plan, self.optimize_for, slices)
+    output: _Output
+    inputs: Sequence[TableSource]
+    result: OutputSchema
+    engine: EngineChoice = AUTOMATIC
+
+    def moving_pieces(self, spec: OperationSpec) -> Callable[[Piece], bool]:
+        """Which pieces can stay in their chunks."""
+        rewrites = spec.force_transform or self.result.validates_rows
+        moving = [not rewrites and _fits_as_it_is(source, self.result.schema) for source in self.inputs]
+        return lambda piece: moving[piece.source]
+
+    def run(self, parts: Sequence[Part], first_row: int | None = None) -> None:
+        """Write and commit the parts; `first_row` numbers the rows in errors. Raises YtError."""
+        rewrites = [part for part in parts if isinstance(part, Rewrite)]
+        with self._output_files() as (files, slices):
+            results = iter(self._rewrite(files, rewrites))
+            for part in parts:
+                if isinstance(part, Rewrite):
+                    slices += next(results)
+                elif self.result.schema.is_sorted:
+                    slices.append(self.inputs[part.source].version.with_keys(part.slice))
+                else:
+                    slices.append(part.slice.without_keys())
+            if rewrites or self._mixes_orders:
+                self._check_borders(slices, first_row)
+
+    def _rewrite(self, files: OutputFiles, rewrites: Sequence[Rewrite]) -> list[list[Slice]]:
+        if not rewrites:
+            return []
+        weight = sum(piece.slice.weight for rewrite in rewrites for piece in rewrite.pieces)
+        return self.engine.engine_for(weight).rewrite(files, rewrites)
+
+    def run_sort(self) -> None:
+        """Raises YtError."""
+        pieces = list_pieces(self.inputs)
+        weight = sum(piece.slice.weight for piece in pieces)
+        with self._output_files() as (files, slices):
+            slices += self.engine.engine_for(weight).sort(files, pieces)
+            self._check_borders(slices, None)
+
+    @contextmanager
+    def _output_files(self) -> Iterator[tuple[OutputFiles, list[Slice]]]:
+        """What tasks write, and the slices to commit at the end. All other new chunks are deleted."""
+        output, schema = self.output, self.result.schema
+        sources = tuple(source.row_source for source in self.inputs)
+        store = output.store
+        files = OutputFiles(store.files, schema, output.optimize_for, secrets.token_hex(8), sources)
+        slices: list[Slice] = []
+        kept: list[str] = []
+        try:
+            yield files, slices
+            plan = WritePlan(schema, self.result.mode, output.plan.append)
+            commit_slices(store, output.table, plan, output.optimize_for, slices)
+            kept += (part.chunk.id for part in slices)
+        finally:
+            store.files.delete_operation(files.operation, kept)
+
+    @property
+    def _mixes_orders(self) -> bool:
+        """Whether rows follow each other that did not in one table."""
+        ranges = self.inputs[0].path.ranges or ()
+        return self.output.plan.append or len(self.inputs) > 1 or len(ranges) > 1
+
+    def _check_borders(self, slices: Iterable[Slice], first_row: int | None) -> None:
+        if self.result.schema.is_sorted:
+            last_key = last_row_key(self.output.store, self.output.table) if self.output.plan.append else None
+            check_borders(self.result.schema, slices, last_key, first_row)
 
 
 @contextmanager
@@ -222,40 +277,31 @@ def _open_inputs(store: Store, sources: Sequence[Any]) -> list[TableSource]:
     return [open_source(store, source) for source in sources]
 
 
-def _fits_as_it_is(source: TableSource, result: OutputSchema) -> bool:
+def _check_ranges(inputs: Iterable[TableSource]) -> None:
+    for source in inputs:
+        if len(source.path.ranges or ()) > 1:
+            raise YtError(
+                f"{source.path.path}: a sorted merge takes one range of a table, as several are not in order"
+            )
+
+
+def _fits_as_it_is(source: TableSource, output: TableSchema) -> bool:
+    """Whether the rows of an input can stay in the chunks that they are in, as far as columns are concerned.
+
+    A chunk in order by the keys of the output is so by those of its table, too, and its keys are unique if
+    that is known.
+    """
     schema = source.version.info.schema
     renamed = bool(source.path.rename_columns) or any(
         column.identity != column.name for column in schema.columns
     )
     computed = any(
-        column.expression is not None and column.name not in schema.by_name
-        for column in result.schema.columns
+        column.expression is not None and column.name not in schema.by_name for column in output.columns
     )
-    return source.path.columns is None and not renamed and not computed and not schema.deleted_columns
-
-
-def _cut_slices(inputs: Sequence[TableSource], result: OutputSchema) -> Iterator[Slice]:
-    for source in inputs:
-        for start, end in source.intervals():
-            for part in source.version.cut(start, end):
-                if result.schema.is_sorted:
-                    yield source.version.with_keys(part)
-                else:
-                    yield replace(part, first_key=None, last_key=None)
-
-
-def _checked_rows(source: TableSource) -> Iterator[Row]:
-    if len(source.path.ranges or ()) > 1:
-        raise YtError(
-            f"{source.path.path}: a sorted merge takes one range of a table, as several are not in order"
-        )
-    return source.read_rows()
-
-
-def _merge_sorted(inputs: Sequence[Iterator[Row]], keys: Sequence[SortColumn]) -> Iterator[Row]:
-    """Rows in the order of the keys; of equal ones, those of earlier inputs come first."""
-    orders = [key.sort_order for key in keys]
-    return heapq.merge(*inputs, key=lambda row: encode_key([row.get(key.name) for key in keys], orders))
+    ordered = output.keys == schema.keys[: len(output.keys)]
+    unique = not output.unique_keys or (schema.unique_keys and len(schema.keys) == len(output.keys))
+    changed = renamed or computed or bool(schema.deleted_columns) or source.path.columns is not None
+    return ordered and unique and not changed
 
 
 def _flag(document: Mapping[str, Any], key: str) -> bool:

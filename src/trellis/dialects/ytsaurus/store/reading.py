@@ -17,6 +17,8 @@ from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
 from trellis.dialects.ytsaurus.store.arrow_rows import write_arrow, write_parquet
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import ChunkFiles, Key, Slice
+from trellis.dialects.ytsaurus.store.key_search import encode_bound, find_key
+from trellis.dialects.ytsaurus.store.row_source import RowSource
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.types.simple import simple_type
@@ -49,28 +51,22 @@ class TableVersion:
         for part in self.slices:
             first, last = max(start - offset, 0), min(end - offset, part.rows)
             if first < last:
-                yield replace(
-                    part,
-                    start=part.start + first,
-                    end=part.start + last,
-                    first_key=part.first_key if first == 0 else None,
-                    last_key=part.last_key if last == part.rows else None,
-                )
+                yield part.cut(first, last)
             offset += part.rows
 
     def with_keys(self, part: Slice) -> Slice:
         """The slice with the keys of its first and last row, read where they are not known."""
         names = [key.name for key in self.info.schema.keys]
         if not names:
-            return replace(part, first_key=None, last_key=None)
+            return part.without_keys()
 
         def key_of(row: int) -> Key:
-            (values,) = self.files.read_rows(replace(part, start=row, end=row + 1), self.info.schema, names)
+            (values,) = self.files.read_rows(part.cut(row, row + 1), self.info.schema, names)
             return tuple(values[name] for name in names)
 
-        first = key_of(part.start) if part.first_key is None else part.first_key
-        last = key_of(part.end - 1) if part.last_key is None else part.last_key
-        return replace(part, first_key=first, last_key=last)
+        if part.first_key_yson is None:
+            part = part.with_keys(first=key_of(0))
+        return part if part.last_key_yson is not None else part.with_keys(last=key_of(part.rows - 1))
 
     def intervals(self, ranges: Sequence[RowRange] | None) -> list[tuple[int, int]]:
         """First and last row (exclusive) of each range, in their order. Raises YtError."""
@@ -116,24 +112,13 @@ class TableVersion:
         return encoded
 
     def _key_position(self, bound: bytes) -> int:
-        """The first row whose key is not before the bound."""
-        index = bisect_left(self.slices, bound, key=lambda part: self._encoded(part.last_key))
-        offset = sum(part.rows for part in self.slices[:index])
-        if index == len(self.slices) or self._encoded(self.slices[index].first_key) >= bound:
-            return offset
-        part = self.slices[index]
-        names = [key.name for key in self.info.schema.keys]
-        rows = list(self.files.read_rows(part, self.info.schema, names))
-        return offset + bisect_left(
-            rows, bound, key=lambda row: self._encoded(tuple(row[name] for name in names))
-        )
-
-    def _encoded(self, key: Key | None) -> bytes:
-        """A key under the key columns of now; those that were added since are null."""
+        """The first row whose key is not before the bound. Opens at most one chunk."""
         keys = self.info.schema.keys
-        values = [*(key or ())[: len(keys)]]
-        values += [None] * (len(keys) - len(values))
-        return encode_key(values, [column.sort_order for column in keys])
+        index = bisect_left(self.slices, bound, key=lambda part: encode_bound(part.last_key, keys))
+        offset = sum(part.rows for part in self.slices[:index])
+        if index == len(self.slices) or encode_bound(self.slices[index].first_key, keys) >= bound:
+            return offset
+        return offset + find_key(self.files, self.slices[index], self.info.schema, keys, bound)
 
 
 @dataclass(frozen=True)
@@ -148,6 +133,11 @@ class TableSource:
         info = self.version.info
         columns = None if self.path.columns is None else frozenset(self.path.columns)
         return InputTable(info.schema, info.mode, self.path.path, columns, self.path.rename_columns or {})
+
+    @property
+    def row_source(self) -> RowSource:
+        version, path = self.version, self.path
+        return RowSource(version.files, version.info.schema, path.columns, path.rename_columns or {})
 
     @property
     def schema(self) -> TableSchema:
@@ -167,21 +157,9 @@ class TableSource:
 
     def read_rows_between(self, start: int, end: int) -> Iterator[Row]:
         """Rows by their numbers, with the columns of the filter under their new names."""
-        renames: Mapping[str, str] = self.path.rename_columns or {}
-        names = self._stored_names(renames)
-        chosen = self.path.columns
-        for row in self.version.read_rows(start, end, names):
-            if renames:
-                row = {renames.get(name, name): value for name, value in row.items()}
-            if chosen is not None:
-                row = {name: row[name] for name in chosen if name in row}
-            yield row
-
-    def _stored_names(self, renames: Mapping[str, str]) -> list[str] | None:
-        if self.path.columns is None:
-            return None
-        old_names = {new: old for old, new in renames.items()}
-        return [old_names.get(name, name) for name in self.path.columns]
+        rows = self.row_source
+        for row in self.version.read_rows(start, end, rows.stored_names):
+            yield rows.select(row)
 
 
 def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:

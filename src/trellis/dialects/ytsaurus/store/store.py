@@ -73,6 +73,10 @@ class Store:
             store.switches = Switches.parse(store.catalog.options())
         return store
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
     def close(self) -> None:
         self._db.close()
 

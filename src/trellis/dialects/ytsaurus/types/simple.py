@@ -12,6 +12,7 @@ from trellis.dialects.ytsaurus.types.model import (
     Tagged,
     Type,
     is_nullable,
+    without_tags,
 )
 
 _RENAMED: Final = {"bool": "boolean", "yson": "any"}
@@ -46,3 +47,17 @@ def type_of_simple(name: str, required: bool) -> Type:
     """The type of a column that has `type` alone. The name is one of `SIMPLE_NAMES`."""
     primitive = Primitive(SIMPLE_NAMES[name])
     return primitive if required or is_nullable(primitive) else Optional(primitive)
+
+
+def plain_name(type: Type) -> str | None:
+    """The primitive type whose values are stored as they are; None for what is stored as YSON.
+
+    >>> plain_name(Optional(Primitive("utf8"))), plain_name(Decimal(5, 2)), plain_name(Primitive("yson"))
+    ('utf8', 'string', None)
+    """
+    plain = without_tags(type)
+    if isinstance(plain, Optional) and not is_nullable(plain.item):
+        plain = without_tags(plain.item)
+    if isinstance(plain, Decimal):
+        return "string"
+    return plain.name if isinstance(plain, Primitive) and plain.name != "yson" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from trellis.dialects.ytsaurus.computed.expression import Expression, compile_expression, kind_of_type
@@ -33,22 +33,24 @@ class RowValidator:
         self._keys = [column.name for column in schema.key_columns]
         self._expressions = _expressions(schema)
         self._required = [column.name for column in schema.columns if column.required]
-        self._count = 0
+        self.row_number = 0
+        """Of the next row, for errors."""
 
     def validate(self, row: Row) -> dict[str, Any]:
         """The row as it is stored, without nulls. Raises YtError."""
         try:
-            return self._validate(row)
+            return self.validate_row(row)
         except YtError as error:
             raise YtError(
-                f"row {self._count}, {error.message}",
+                f"row {self.row_number}, {error.message}",
                 error.code,
-                attributes={"row": self._count, **error.attributes},
+                attributes={"row": self.row_number, **error.attributes},
             ) from None
         finally:
-            self._count += 1
+            self.row_number += 1
 
-    def _validate(self, row: Row) -> dict[str, Any]:
+    def validate_row(self, row: Row) -> dict[str, Any]:
+        """As `validate`, without the number of the row in errors."""
         if not isinstance(row, Mapping):
             raise YtError(f"expected a map, not {shown(row)}", ErrorCode.SCHEMA_VIOLATION)
         values = {}
@@ -96,35 +98,52 @@ class RowValidator:
 
 
 class OrderValidator:
-    """Whether rows come in the order of their table's keys, after those that it has."""
+    """Whether rows come in the order of their table's keys, after those that it has.
 
-    def __init__(self, schema: TableSchema, last: bytes | None = None) -> None:
+    Errors number the rows from `first_row`; None is for rows whose numbers mean nothing.
+    """
+
+    def __init__(self, schema: TableSchema, last: bytes | None = None, first_row: int | None = 0) -> None:
         self._names = [key.name for key in schema.keys]
         self._orders = [key.sort_order for key in schema.keys]
         self._unique = schema.unique_keys
         self._last = last
-        self._text = "the last row of the table"
-        self._count = 0
+        self._last_place = "the last row of the table"
+        self._row_number = first_row
+
+    def follows(self, key: bytes) -> bool:
+        """Whether a row of this key may come next."""
+        return self._last is None or self._last < key or (key == self._last and not self._unique)
+
+    def advance(self, rows: int, last: bytes) -> None:
+        """Take rows for checked, the last of which has this key."""
+        self._last = last
+        self._last_place = "the row before it"
+        if self._row_number is not None:
+            self._row_number += rows
+            self._last_place = f"row {self._row_number - 1}"
 
     def check(self, row: Row) -> bytes:
         """The key of the row, encoded. Raises YtError with the codes 301 and 306."""
         values = [row.get(name) for name in self._names]
         key = encode_key(values, self._orders)
-        if self._last is not None and key <= self._last:
-            text = f"row {self._count}: the key {shown(values)}"
-            if key < self._last:
-                message = (
-                    f"{text} is less than that of {self._text}; the table is sorted by "
-                    f"{', '.join(self._names)}"
-                )
-                raise YtError(message, ErrorCode.SORT_ORDER_VIOLATION)
-            if self._unique:
-                message = f"{text} is that of {self._text}, and keys of the table are unique"
-                raise YtError(message, ErrorCode.DUPLICATE_KEY)
-        self._last = key
-        self._text = f"row {self._count}"
-        self._count += 1
+        self.check_key(values, key)
+        self.advance(1, key)
         return key
+
+    def check_key(self, values: Sequence[Any], key: bytes) -> None:
+        """Raises YtError where a row of this key may not come next."""
+        if self.follows(key):
+            return
+        place = "" if self._row_number is None else f"row {self._row_number}: "
+        text = f"{place}the key {shown(values)}"
+        if key == self._last:
+            message = f"{text} is that of {self._last_place}, and keys of the table are unique"
+            raise YtError(message, ErrorCode.DUPLICATE_KEY)
+        message = (
+            f"{text} is less than that of {self._last_place}; the table is sorted by {', '.join(self._names)}"
+        )
+        raise YtError(message, ErrorCode.SORT_ORDER_VIOLATION)
 
 
 def value_weight(value: Any) -> int:

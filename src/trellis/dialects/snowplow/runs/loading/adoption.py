@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -71,29 +71,27 @@ class TableAdopter:
         return min(adoptions, key=lambda adoption: len(adoption.obstacles))
 
     def _adopt_as(self, name: str, table: RealTable, keys: Sequence[SchemaKey]) -> Adoption:
-        columns = self.families.merged(keys).columns
-        matches = self._match(columns, table)
-        overrides = dict(self._overrides(columns, matches, table))
-        obstacles = (*self._obstacles(columns, matches), *_unknown_columns(columns, matches, table))
-        return Adoption(name, keys[-1], Overlay(overrides), obstacles)
+        family = self.families.merged(keys)
+        matches = self._match(family.columns, table)
+        overlay = Overlay(dict(self._overrides(family.columns, matches, table)))
+        obstacles = self._obstacles(family.columns, matches)
+        unknown = _unknown_columns(family.columns, matches, table)
+        return Adoption(name, family.key, overlay, (*obstacles, *unknown))
 
     def _match(self, columns: Sequence[Column], table: RealTable) -> dict[str, RealColumn]:
         """The real columns by the names that rules give them: as named, of the same name, of a like name."""
         data = {column.name: column for column in table.columns if column.name not in _metadata_names()}
-        matches = {
-            column.name: data.pop(real)
-            for column in columns
-            if (real := self.named.get(column.pointer or "")) in data and real is not None
-        }
-        for column in columns:
-            if column.name not in matches and column.name in data:
-                matches[column.name] = data.pop(column.name)
-        for column in columns:
-            if column.name not in matches:
-                alike = [real for real in data if _plain(real) == _plain(column.name)]
-                if len(alike) == 1:
-                    matches[column.name] = data.pop(alike[0])
+        matches: dict[str, RealColumn] = {}
+        for names_of in (self._named_columns, _same_columns, _like_columns):
+            for column in columns:
+                names = [] if column.name in matches else names_of(column, data)
+                if len(names) == 1:
+                    matches[column.name] = data.pop(names[0])
         return matches
+
+    def _named_columns(self, column: Column, names: Collection[str]) -> list[str]:
+        name = self.named.get(column.pointer or "")
+        return [name] if name is not None and name in names else []
 
     def _overrides(
         self, columns: Sequence[Column], matches: Mapping[str, RealColumn], table: RealTable
@@ -148,6 +146,14 @@ class TableAdopter:
                 raise UsageError(
                     f"--column {pointer}={name}: the table has no such column{nearest(name, table.names)}"
                 )
+
+
+def _same_columns(column: Column, names: Collection[str]) -> list[str]:
+    return [column.name] if column.name in names else []
+
+
+def _like_columns(column: Column, names: Collection[str]) -> list[str]:
+    return [name for name in names if _plain(name) == _plain(column.name)]
 
 
 def _unknown_columns(

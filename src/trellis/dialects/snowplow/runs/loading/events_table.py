@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
 from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, TIMESTAMP, varchar
 from trellis.dialects.snowplow.columns.declarations import column_lines
@@ -11,15 +9,12 @@ from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.nodes import properties_of, size_of
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.layouts import ATOMIC
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
 from trellis.errors import SchemaError
 from trellis.warehouses.statements import ColumnDefinition, add_columns
-
-ATOMIC: Final = SchemaKey.parse("iglu:com.snowplowanalytics.snowplow/atomic/jsonschema/1-0-0")
-"""A registry that has this schema says how long the texts of events may be."""
 
 
 def events_change(profile: Profile, dataset: str, real: RealTable | None, registry: Registry) -> TableChange:
@@ -44,7 +39,7 @@ def events_change(profile: Profile, dataset: str, real: RealTable | None, regist
 
 
 def events_columns(profile: Profile, registry: Registry) -> list[Column]:
-    """The columns of events, with the lengths that the registry has for them."""
+    """The columns of events; a registry that has their schema says how long their texts may be."""
     try:
         lengths = {
             name: size_of(node, "maxLength")

@@ -11,7 +11,7 @@ from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.names import table_name
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
-from trellis.dialects.snowplow.runs.loading.events_table import ATOMIC
+from trellis.dialects.snowplow.runs.layouts import ATOMIC
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions
 from trellis.dialects.snowplow.runs.loading.records import DefinitionRecord, last_definitions
 from trellis.dialects.snowplow.runs.loading.verification import compare_definitions

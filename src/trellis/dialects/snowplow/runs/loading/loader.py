@@ -13,6 +13,7 @@ from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.layouts import ATOMIC, table_path
 from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import (
@@ -30,7 +31,6 @@ from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
 from trellis.dialects.snowplow.runs.manifest import ALGORITHM, RunManifest, RunTable, find_runs, is_complete
 from trellis.dialects.snowplow.runs.row_files import NULL
-from trellis.dialects.snowplow.runs.run_folder import ATOMIC_PATH
 from trellis.dialects.snowplow.runs.warehouses.base import (
     CopyColumn,
     CopyJob,
@@ -115,10 +115,10 @@ class RunLoader:
                 f"{run}: it was shredded by version {manifest.algorithm} of the algorithm, this loader has "
                 f"version {ALGORITHM}; shred it again, or load it with the program that shredded it"
             )
-        if manifest.layout != "model":
+        if manifest.layout == "wide":
             raise SchemaError(
-                f"{run}: its files are in layout {manifest.layout}, and layout model is loaded; shred the "
-                "run again with --layout model"
+                f"{run}: its files are wide rows, which `trellis load --option layout=wide` writes into a "
+                "warehouse; shred the run again with --layout model or version"
             )
         if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
             return RunReport(run.name, "empty")
@@ -161,13 +161,9 @@ class _RunLoad:
         warehouse, dataset = self.loader.warehouse, self.loader.dataset
         families = FamilyVersions(self.loader.registry, warehouse.profile)
         records = last_definitions(warehouse, dataset)
-        planner = TablePlanner(families, dataset, self.manifest.profile, self.loader.verification, records)
+        planner = TablePlanner(families, dataset, self.manifest, self.loader.verification, records)
         real_tables = warehouse.tables(dataset)
-        changes: dict[str, TableChange] = {}
-        for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
-            if run_table.table not in changes:  # the others have files of earlier versions of it
-                real = real_tables.get(run_table.table)
-                changes[run_table.table] = planner.change(run_table, real)
+        changes = planner.changes(real_tables)
         if self.manifest.good:
             changes[EVENTS] = events_change(
                 warehouse.profile, dataset, real_tables.get(EVENTS), self.loader.registry
@@ -212,7 +208,7 @@ class _RunLoad:
 
     def _copy_events(self, change: TableChange) -> CopyResult:
         return self._copy(
-            ATOMIC_PATH,
+            table_path(self.manifest.layout, ATOMIC, self.manifest.format),
             EVENTS,
             {column.name: column for column in change.columns if column.name != LOAD_TIME},
             null="",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
 from trellis.dialects.snowplow.columns.declarations import METADATA
@@ -25,10 +26,12 @@ from trellis.dialects.snowplow.runs.loading.verification import (
     compare_names,
     type_text,
 )
-from trellis.dialects.snowplow.runs.manifest import RunTable
+from trellis.dialects.snowplow.runs.manifest import RunManifest, RunTable
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange
 from trellis.dialects.snowplow.stored_families import definition_digest
 from trellis.errors import SchemaError
+
+_JSON_FOLDER: Final = "/format=json/"
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,7 @@ class TablePlanner:
 
     families: FamilyVersions
     dataset: str
-    shredded_for: str
-    """The profile that the run was shredded by."""
+    manifest: RunManifest
     verification: Verification = "count"
     records: Mapping[str, DefinitionRecord] = field(default_factory=dict)
     """What the last load into each table was made by."""
@@ -107,8 +109,23 @@ class TablePlanner:
     def profile(self) -> Profile:
         return self.families.profile
 
-    def change(self, run_table: RunTable, real: RealTable | None) -> TableChange:
-        """Raises SchemaError for a table that the rows may not go into."""
+    def changes(self, real_tables: Mapping[str, RealTable]) -> dict[str, TableChange]:
+        """The changes of all tables of the run. Raises SchemaError for one that the rows may not go into.
+
+        Where a run has files of each version, those of the last say what becomes of the table.
+        """
+        changes: dict[str, TableChange] = {}
+        if as_json := [table.path for table in self.manifest.tables if _JSON_FOLDER in table.path]:
+            raise SchemaError(
+                f"{', '.join(as_json)}: entities that stay JSON are for loaders with JSONPaths files; shred "
+                "the run again without --option json"
+            )
+        for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
+            if run_table.table not in changes:
+                changes[run_table.table] = self._change(run_table, real_tables.get(run_table.table))
+        return changes
+
+    def _change(self, run_table: RunTable, real: RealTable | None) -> TableChange:
         listed = self.families.versions(run_table.key.family)
         keys = [SchemaKey.parse(uri) for uri in run_table.keys]
         if run_table.is_recovered:
@@ -121,10 +138,10 @@ class TablePlanner:
         by_rules, target = self.families.merged(keys), self.families.table(keys)
         renamed = _renamed(by_rules.columns, target.columns)
         self._check_files(run_table, (by_rules, target), keys)
-        change = self._change(run_table.table, real, target, listed, len(keys))
+        change = self._family_change(run_table.table, real, target, listed, len(keys))
         return replace(change, renamed=renamed)
 
-    def _change(
+    def _family_change(
         self,
         name: str,
         real: RealTable | None,
@@ -160,8 +177,8 @@ class TablePlanner:
                 f"{', '.join(column.name for column in target.columns)}; shred the run again with --profile "
                 f"{self.profile.name}, or a schema was patched since"
             )
-        digests = map(definition_digest, tables)
-        if self.shredded_for == self.profile.name and run_table.digest not in digests:
+        has_digest = self.manifest.layout == "model" and self.manifest.profile == self.profile.name
+        if has_digest and run_table.digest not in map(definition_digest, tables):
             raise SchemaError(
                 f"{run_table.table}: one of {_versions(keys)} of {keys[0].family} was patched since the run "
                 "was shredded; shred the run again"

@@ -13,12 +13,12 @@ from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.profiles import PROFILES
 from trellis.dialects.snowplow.rows.csv import EVENTS
+from trellis.dialects.snowplow.runs.layouts import ATOMIC, table_path
 from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import MANIFEST, manifest_row
 from trellis.dialects.snowplow.runs.loading.verification import Verification
 from trellis.dialects.snowplow.runs.manifest import RunManifest
-from trellis.dialects.snowplow.runs.run_folder import ATOMIC_PATH
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange, group_columns
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
 from trellis.errors import SchemaError, UsageError
@@ -51,9 +51,9 @@ class RedshiftScript:
                 f"{run}: it was shredded for {manifest.profile}; shred it again with --profile redshift"
             )
         families = FamilyVersions(self.registry, PROFILE)
-        planner = TablePlanner(families, self.dataset, manifest.profile, self.verification)
+        planner = TablePlanner(families, self.dataset, manifest, self.verification)
         changes = [
-            *(planner.change(table, tables.get(table.table)) for table in manifest.tables),
+            *planner.changes(tables).values(),
             *(
                 [events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)]
                 if manifest.good
@@ -74,7 +74,8 @@ class RedshiftScript:
     def _copies(self, run: Path, manifest: RunManifest, changes: list[TableChange]) -> Iterator[str]:
         if manifest.good:
             names = [column.name for column in changes[-1].columns if column.name != LOAD_TIME]
-            yield self._copy(EVENTS, names, f"{run.name}/{ATOMIC_PATH}", manifest)
+            path = table_path(manifest.layout, ATOMIC, manifest.format)
+            yield self._copy(EVENTS, names, f"{run.name}/{path}", manifest)
         for table in manifest.tables:
             yield self._copy(table.table, table.columns, f"{run.name}/{table.path}", manifest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -31,6 +31,9 @@ class Database(Protocol):
     def in_transaction(self) -> bool: ...
 
     def execute(self, statement: str, *values: object) -> list[Record]: ...
+
+    def execute_many(self, statement: str, records: Sequence[Sequence[object]]) -> None:
+        """The statement with the values of each record."""
 
     def has_table(self, name: str) -> bool: ...
 
@@ -60,6 +63,12 @@ class SqliteDatabase:
     def execute(self, statement: str, *values: object) -> list[Record]:
         try:
             return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise StorageError(f"the catalogue {self.place} cannot be used: {error}") from error
+
+    def execute_many(self, statement: str, records: Sequence[Sequence[object]]) -> None:
+        try:
+            self._connection.executemany(statement, records)
         except sqlite3.Error as error:
             raise StorageError(f"the catalogue {self.place} cannot be used: {error}") from error
 
@@ -123,6 +132,12 @@ class PostgresDatabase:
         try:
             cursor = self._connection.execute(statement.replace("?", "%s").encode(), values)
             return cursor.fetchall() if cursor.description else []
+        except self._error as error:
+            raise self._failure(error) from error
+
+    def execute_many(self, statement: str, records: Sequence[Sequence[object]]) -> None:
+        try:
+            self._connection.cursor().executemany(statement.replace("?", "%s").encode(), records)
         except self._error as error:
             raise self._failure(error) from error
 

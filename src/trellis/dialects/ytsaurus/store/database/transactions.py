@@ -24,7 +24,6 @@ TRUNK: Final = ""
 DEFAULT_TIMEOUT: Final = 30.0
 MAX_TIMEOUT: Final = 3600.0 * 24
 _COLUMNS: Final = "id, parent, title, attributes, timeout, expires, deadline, started"
-_SCOPED_TABLES: Final = ("slices", "nodes", "locks")
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,11 @@ class Transactions:
         """Forget a transaction with all that was changed in it, and those nested in it."""
         for child in self.children(transaction_id):
             self.abort(child)
-        for table in _SCOPED_TABLES:
+        self._db.execute(
+            "DELETE FROM slices WHERE tx = ? AND node IN (SELECT id FROM nodes WHERE tx = ?)",
+            *(transaction_id, transaction_id),
+        )
+        for table in ("nodes", "locks"):
             self._db.execute(f"DELETE FROM {table} WHERE tx = ?", transaction_id)
         self._db.execute("DELETE FROM transactions WHERE id = ?", transaction_id)
 

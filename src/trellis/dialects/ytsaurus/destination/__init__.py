@@ -1,0 +1,1 @@
+"""A store as the destination of loads."""

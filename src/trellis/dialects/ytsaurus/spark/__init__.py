@@ -1,0 +1,1 @@
+"""Tables in Spark, by the conventions of SPYT: `spark.read.yt(...)`, `df.write.yt(...)`, `format("yt")`."""

@@ -1,0 +1,115 @@
+"""The methods of SPYT on readers and writers of a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
+from trellis.dialects.ytsaurus.spark.types import parse_hint
+from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.types.document import type_document
+from trellis.dialects.ytsaurus.yson.writer import dumps
+from trellis.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def enable_yt(session: SparkSession, store: str) -> None:
+    """Let a session read and write the tables of a store, by default the one of this URL.
+
+        enable_yt(spark, "yt:store")
+        visits = spark.read.yt("//home/visits")
+        visits.write.sorted_by("user").optimize_for("scan").yt("//home/sorted", mode="overwrite")
+
+    `format("yt")` with the option `store` does the same. Classic Spark and Spark Connect. Raises UsageError.
+    """
+    url = _absolute_url(store)
+    Store.open(url).close()
+    session.dataSource.register(YtDataSource)
+    session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    reader: Any = type(session.read)
+    reader.yt = _read_method(url)
+    reader.schema_hint = _schema_hint
+    writer: Any = type(session.range(0).write)
+    writer.yt = _write_method(url)
+    writer.sorted_by = _sorted_by
+    writer.optimize_for = _optimize_for
+    writer.schema_hint = _schema_hint
+
+
+def _read_method(default: str) -> Any:
+    def yt(self: Any, *paths: str, store: str | None = None) -> DataFrame:
+        """The rows of tables, whose paths may have columns and ranges."""
+        url = default if store is None else _absolute_url(store)
+        frame: DataFrame = self.format(FORMAT).option("store", url).option("paths", json.dumps(paths)).load()
+        return frame
+
+    return yt
+
+
+def _write_method(default: str) -> Any:
+    def yt(self: Any, path: str, mode: str | None = None, store: str | None = None) -> None:
+        """Write the frame: `append`, `overwrite`, `ignore` where there is a table, or `error` (default)."""
+        url = default if store is None else _absolute_url(store)
+        with Store.open(url) as opened:
+            exists = opened.find(path) is not None
+        if exists and mode == "ignore":
+            return
+        if exists and mode in (None, "error", "errorifexists"):
+            raise UsageError(f"{path} exists; write with mode append or overwrite")
+        writer = self
+        keys = getattr(self, "_trellis_keys", ())
+        if keys:
+            writer = _frame_of(self).sort(*keys).write
+            for name, value in getattr(self, "_trellis_options", {}).items():
+                writer = writer.option(name, value)
+        writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))
+        writer.mode("overwrite" if mode == "overwrite" else "append").save()
+
+    return yt
+
+
+def _schema_hint(self: Any, hint: Mapping[str, Any]) -> Any:
+    """Types of columns: names such as `uint64`, documents of type_v3, or types of Spark."""
+    types = {name: type_document(type) for name, type in parse_hint(hint).items()}
+    return _with_option(self, "schema_hint", dumps(types).decode())
+
+
+def _sorted_by(self: Any, *names: str, unique_keys: bool = False) -> Any:
+    """Sort the table by these columns."""
+    self._trellis_keys = names
+    _with_option(self, "sorted_by", json.dumps(names))
+    return _with_option(self, "unique_keys", str(unique_keys).lower())
+
+
+def _optimize_for(self: Any, layout: str) -> Any:
+    """`scan` or `lookup`."""
+    return _with_option(self, "optimize_for", layout)
+
+
+def _with_option(self: Any, name: str, value: str) -> Any:
+    self._trellis_options = {**getattr(self, "_trellis_options", {}), name: value}
+    return self.option(name, value)
+
+
+def _frame_of(writer: Any) -> DataFrame:
+    """The frame of a writer, which in Spark Connect holds its plan alone."""
+    frame: DataFrame = writer._df
+    if hasattr(frame, "sort"):
+        return frame
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+
+    return ConnectFrame(writer._df, writer._spark)
+
+
+def _absolute_url(url: str) -> str:
+    """The URL of a store for processes that have another working folder."""
+    scheme, _, rest = url.partition(":")
+    folder, mark, query = rest.partition("?")
+    if scheme != "yt" or not folder:
+        raise UsageError(f"{url!r} is not the URL of a store; expected yt:FOLDER")
+    return f"{scheme}:{Path(folder).absolute()}{mark}{query}"

@@ -1,0 +1,172 @@
+"""The data source `yt`: tables of a store as frames, and frames as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import datasource as spark
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
+from trellis.dialects.ytsaurus.spark.key_ranges import range_of_filters
+from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint, spark_schema
+from trellis.dialects.ytsaurus.spark.values import to_spark
+from trellis.dialects.ytsaurus.store.columns import stored_name
+from trellis.dialects.ytsaurus.store.reading import TableSource, open_source
+from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles
+from trellis.dialects.ytsaurus.store.rewriting.planning import Piece, list_pieces, pack_pieces
+from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.types.model import Type
+from trellis.dialects.ytsaurus.yson.parser import loads
+from trellis.errors import UsageError
+
+FORMAT: Final = "yt"
+
+
+class YtDataSource(spark.DataSource):
+    """Options: `store`, a URL; `path`, or `paths` as a JSON list; `schema_hint`, a YSON map of types;
+    `string_to_utf8` and `null_type_allowed`; to write `sorted_by`, a JSON list, `unique_keys` and
+    `optimize_for`.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def schema(self) -> StructType:
+        with Store.open(self._store) as store:
+            return spark_schema(_view(self._open_sources(store), self._hint), self._types)
+
+    def reader(self, schema: StructType) -> YtReader:
+        with Store.open(self._store) as store:
+            sources = self._open_sources(store)
+        return YtReader(sources, _view(sources, self._hint), self._types)
+
+    def writer(self, schema: StructType, overwrite: bool) -> YtWriter:
+        (path,) = self._paths
+        keys = tuple(map(SortColumn, json.loads(self.options.get("sorted_by", "[]"))))
+        writer = TableWriter.plan(
+            self._store,
+            path,
+            schema,
+            self._types,
+            hint=self._hint,
+            keys=keys,
+            unique_keys=self._flag("unique_keys"),
+            optimize_for=self.options.get("optimize_for"),
+            append=not overwrite,
+        )
+        return YtWriter(writer)
+
+    @property
+    def _store(self) -> str:
+        if "store" not in self.options:
+            raise UsageError('the option store is missing; expected .option("store", "yt:FOLDER")')
+        return str(self.options["store"])
+
+    @property
+    def _paths(self) -> list[str]:
+        if "paths" in self.options:
+            return list(json.loads(self.options["paths"]))
+        if "path" not in self.options:
+            raise UsageError('the path of a table is missing; expected .load("//home/t")')
+        return [self.options["path"]]
+
+    @property
+    def _hint(self) -> Mapping[str, Type]:
+        return parse_hint(loads(self.options.get("schema_hint", "{}")))
+
+    @property
+    def _types(self) -> TypeOptions:
+        return TypeOptions(self._flag("string_to_utf8"), self._flag("null_type_allowed"))
+
+    def _flag(self, name: str) -> bool:
+        return str(self.options.get(name, "false")).lower() == "true"
+
+    def _open_sources(self, store: Store) -> list[TableSource]:
+        return [open_source(store, path) for path in self._paths]
+
+
+class YtReader(spark.DataSourceReader):
+    """Reads the columns of a view: each partition has rows of about one chunk."""
+
+    def __init__(self, sources: Sequence[TableSource], view: TableSchema, types: TypeOptions) -> None:
+        self._sources = sources
+        self._view = view
+        self._types = types
+
+    def pushFilters(self, filters: list[spark.Filter]) -> Iterable[spark.Filter]:  # noqa: N802
+        """Filters on the first key column leave chunks unread; Spark filters the rows of the others."""
+        self._sources = [_within(source, filters) for source in self._sources]
+        return filters
+
+    def partitions(self) -> Sequence[spark.InputPartition]:
+        return [spark.InputPartition(pieces) for pieces in pack_pieces(list_pieces(self._sources))]
+
+    def read(self, partition: spark.InputPartition) -> Iterator[pa.RecordBatch]:
+        names = tuple(self._view.names)
+        rows = tuple(replace(source.row_source, columns=names) for source in self._sources)
+        output = OutputFiles(self._sources[0].version.files, self._view, "scan", "", rows)
+        schema = to_arrow_schema(spark_schema(self._view, self._types))
+        for _, batch in output.read_pieces(_pieces_of(partition)):
+            arrays = [
+                to_spark(batch.column(stored_name(column)), column.type, field.type)
+                for column, field in zip(self._view.columns, schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class YtWriter(spark.DataSourceArrowWriter):
+    """Each task writes its chunks; one commit puts them into the table, in the order of the partitions."""
+
+    def __init__(self, writer: TableWriter) -> None:
+        self._writer = writer
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WrittenChunks:
+        return self._writer.write(iterator)
+
+    def commit(self, messages: Sequence[Any]) -> None:
+        self._writer.commit([part for message in messages if message is not None for part in message.slices])
+
+    def abort(self, messages: Sequence[Any]) -> None:
+        self._writer.abort()
+
+
+def _view(sources: Sequence[TableSource], hint: Mapping[str, Type]) -> TableSchema:
+    """The columns that are read, of the types of the tables or of the hint. Raises UsageError."""
+    first, *others = [_columns(source, hint) for source in sources]
+    for source, columns in zip(sources[1:], others, strict=True):
+        if columns != first:
+            raise UsageError(
+                f"{source.path.path} and {sources[0].path.path} have different columns; read them one by one "
+                "and unite the frames"
+            )
+    return TableSchema(first)
+
+
+def _columns(source: TableSource, hint: Mapping[str, Type]) -> tuple[Column, ...]:
+    declared = {column.name: column.stripped() for column in source.input_table.filtered.columns}
+    hinted = {name: Column(name, type) for name, type in hint.items() if source.row_source.shows(name)}
+    return tuple({**declared, **hinted}.values())
+
+
+def _within(source: TableSource, filters: Sequence[spark.Filter]) -> TableSource:
+    """The rows of a sorted table that filters may let through."""
+    keys = source.version.info.schema.key_columns
+    if not keys or source.path.ranges is not None:
+        return source
+    row_range = range_of_filters(filters, source.row_source.new_name(keys[0].name), keys[0])
+    if row_range is None:
+        return source
+    return replace(source, path=replace(source.path, ranges=(row_range,)))
+
+
+def _pieces_of(partition: spark.InputPartition) -> tuple[Piece, ...]:
+    pieces: tuple[Piece, ...] = partition.value
+    return pieces

@@ -1,0 +1,137 @@
+"""The rows of a frame on their way into a table."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark.sql.datasource import WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
+from trellis.dialects.ytsaurus.inference.shapes import sort_schema
+from trellis.dialects.ytsaurus.inference.writes import WritePlan
+from trellis.dialects.ytsaurus.paths.rich_path import parse_path
+from trellis.dialects.ytsaurus.schema.document import parse_schema, schema_document
+from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, table_schema
+from trellis.dialects.ytsaurus.spark.values import to_stored
+from trellis.dialects.ytsaurus.store.chunks import Slice
+from trellis.dialects.ytsaurus.store.columns import arrow_schema, stored_name
+from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, check_borders, write_batches
+from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.store.writing import commit_slices, last_row_key
+from trellis.dialects.ytsaurus.types.model import Type
+
+
+@dataclass
+class WrittenChunks(WriterCommitMessage):
+    """What one task wrote."""
+
+    slices: list[Slice]
+
+
+@dataclass(frozen=True)
+class TableWriter:
+    """Writes batches of a frame as chunks, and commits them."""
+
+    url: str
+    path: str
+    output: OutputFiles
+    append: bool
+
+    @classmethod
+    def plan(
+        cls,
+        url: str,
+        path: str,
+        fields: StructType,
+        types: TypeOptions,
+        *,
+        hint: Mapping[str, Type],
+        keys: Sequence[SortColumn],
+        unique_keys: bool,
+        optimize_for: str | None,
+        append: bool,
+    ) -> TableWriter:
+        """Raises YtError where the table does not take the columns of the frame."""
+        with Store.open(url) as store:
+            path = parse_path(path, store.switches).path
+            table = None if store.find(path) is None else store.table(path)
+            if append and table is not None and table.mode == "strong":
+                schema = table.schema
+                _check_columns(path, schema, fields, keys)
+            elif append and table is not None and store.catalog.last_slice(table.node.id) is not None:
+                raise YtError(
+                    f"the schema of {path} is weak, and a frame has types; write with mode overwrite, or "
+                    "give the table a schema"
+                )
+            else:
+                new = sort_schema(_hinted(table_schema(fields, types), hint), keys)
+                schema = parse_schema(schema_document(replace(new, unique_keys=unique_keys)), store.switches)
+            layout = optimize_for or ("scan" if table is None else table.optimize_for)
+            return cls(url, path, OutputFiles(store.files, schema, layout, secrets.token_hex(8), ()), append)
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> WrittenChunks:
+        """Raises YtError for values that do not fit, and rows out of order."""
+        return WrittenChunks(write_batches(self.output, map(self._convert, batches)))
+
+    def commit(self, slices: Sequence[Slice]) -> None:
+        """Raises YtError; the table stays as it was then."""
+        schema, files = self.output.schema, self.output.files
+        kept: list[str] = []
+        try:
+            with Store.open(self.url) as opened, opened.command("write") as store:
+                store.create("table", self.path, recursive=True, ignore_existing=True)
+                table = store.lock(store.table(self.path), "write")
+                append = self.append and store.catalog.last_slice(table.node.id) is not None
+                if append and table.schema != schema:
+                    raise YtError(
+                        f"{self.path} was altered meanwhile; write again", ErrorCode.CONCURRENT_LOCK
+                    )
+                if schema.is_sorted:
+                    check_borders(schema, slices, last_row_key(store, table) if append else None)
+                plan = WritePlan(schema, "strong", append)
+                commit_slices(store, table, plan, self.output.optimize_for, slices)
+            kept += (part.chunk.id for part in slices)
+        finally:
+            files.delete_operation(self.output.operation, kept)
+
+    def abort(self) -> None:
+        self.output.files.delete_operation(self.output.operation)
+
+    def _convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        schema = self.output.schema
+        columns = {stored_name(column): column for column in schema.columns}
+        fields = arrow_schema(schema)
+        arrays = [_stored_array(batch, columns.get(field.name), field.type) for field in fields]
+        return pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+
+def _hinted(schema: TableSchema, hint: Mapping[str, Type]) -> TableSchema:
+    columns = (replace(column, type=hint.get(column.name, column.type)) for column in schema.columns)
+    return replace(schema, columns=tuple(columns))
+
+
+def _stored_array(batch: pa.RecordBatch, column: Column | None, type: pa.DataType) -> pa.Array:
+    if column is None:
+        return pa.nulls(batch.num_rows, type)
+    if column.name in batch.schema.names:
+        return to_stored(batch.column(column.name), column.name, column.type)
+    return to_stored(pa.nulls(batch.num_rows, type), column.name, column.type)
+
+
+def _check_columns(path: str, schema: TableSchema, fields: StructType, keys: Sequence[SortColumn]) -> None:
+    unknown = [field.name for field in fields if field.name not in schema.by_name]
+    if unknown:
+        raise YtError(
+            f"{path} has no column {unknown[0]}; it has {', '.join(schema.names)}", ErrorCode.SCHEMA_VIOLATION
+        )
+    if keys and tuple(keys) != schema.keys:
+        names = ", ".join(map(str, schema.keys)) or "nothing"
+        raise YtError(f"{path} is sorted by {names}; what is appended must be sorted by the same columns")
+    computed = [column.name for column in schema.columns if column.expression is not None]
+    if computed:
+        raise YtError(f"{path}: the column {computed[0]} is computed, which frames cannot be; use a merge")

@@ -1,0 +1,1 @@
+"""Rows of tables written anew: what merges, sorts and erasures do with chunks that they cannot take over."""

@@ -1,0 +1,49 @@
+"""Operations and tables through a Spark Connect server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dialects.ytsaurus.test_tables import T, create, read, schema_of
+from spark.cluster import connect_server, environment
+from trellis.dialects.ytsaurus.store.store import Store
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
+SCRIPT = f"""
+import sys
+from pyspark.sql import SparkSession
+from trellis.dialects.ytsaurus.spark.session import enable_yt
+
+remote, url = sys.argv[1:]
+spark = SparkSession.builder.remote(remote).getOrCreate()
+enable_yt(spark, url)
+frame = spark.read.yt("{T}").where("k > 1")
+frame.write.sorted_by("k").yt("//tmp/copy")
+"""
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> object:
+    with connect_server(tmp_path_factory.mktemp("connect")) as address:
+        yield address
+
+
+def test_a_sort_and_a_frame_through_spark_connect(remote: str, store: Store, tmp_path: Path) -> None:
+    create(store, "[v, k]", rows="{k=3;v=1};{k=1;v=2};{k=2;v=3};{k=3;v=4}")
+    url = f"yt:{tmp_path}/store"
+    sort = ("--src", T, "--dst", T, "--sort-by", "k", "--at", url, "--remote", remote)
+    commands = [("-m", "trellis.cli", "table", "sort", *sort), ("-c", SCRIPT, remote, url)]
+    for command in commands:
+        completed = subprocess.run(
+            [sys.executable, *command], env=environment(), capture_output=True, text=True, check=False
+        )
+        assert completed.returncode == 0, completed.stderr
+    assert (schema_of(store), read(store)) == ("[k^, v] strong", "{k=1;v=2}{k=2;v=3}{k=3;v=1}{k=3;v=4}")
+    assert (schema_of(store, "//tmp/copy"), read(store, "//tmp/copy")) == (
+        "[k^, v] strong",
+        "{k=2;v=3}{k=3;v=1}{k=3;v=4}",
+    )

@@ -1,0 +1,105 @@
+"""Operations leave the same rows and schemas in process and on Spark."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from dialects.ytsaurus.schemas import document
+from dialects.ytsaurus.test_laws import TABLES, put, rows_in, schemas
+from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of
+from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.schema.document import schema_document
+from trellis.dialects.ytsaurus.schema.model import SortColumn
+from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge, sort
+from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
+from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.store.writing import write_rows
+
+INLINE, SPARK = EngineChoice("inline"), EngineChoice("spark")
+FORCED = OperationSpec(force_transform=True)
+
+
+def test_c84_a_sort_on_spark(spark: SparkSession, store: Store) -> None:
+    create(store, "[a, b, c, d]", rows="{a=1;c=2};{a=2;c=1};{a=3};{a=4;c=1}")
+    sort(store, [T], T, [SortColumn("c")], engine=SPARK)
+    assert (schema_of(store), read(store)) == ("[c^, b, a, d] strong", "{a=3}{c=1;a=2}{c=1;a=4}{c=2;a=1}")
+
+
+def test_a_sort_on_spark_is_stable_where_one_key_fills_the_table(spark: SparkSession, store: Store) -> None:
+    create(store, "[k:uint64, v]")
+    numbers = random.Random(1)
+    for part in range(4):
+        keys = [2**63 + numbers.randrange(9) if numbers.random() < 0.1 else 5 for _ in range(500)]
+        write_rows(
+            store,
+            f"<append=%true>{T}",
+            [{"k": key, "v": part * 500 + row} for row, key in enumerate(keys)],
+        )
+    before = rows_in(store, T)
+    spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    try:
+        sort(store, [T], "//tmp/s", [SortColumn("k")], engine=SPARK)
+    finally:
+        spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
+    assert rows_in(store, "//tmp/s") == sorted(before, key=lambda row: row["k"])
+    sizes = [part.rows for part in store.catalog.slices(store.node("//tmp/s").id)]
+    assert len(sizes) == 2
+    assert max(sizes) < 1200
+
+
+@pytest.mark.parametrize("name", ["int64", "any"])
+def test_c107_a_key_twice_on_spark(spark: SparkSession, store: Store, name: str) -> None:
+    create(store, None, "//tmp/w", ";".join(f"{{k={number}}}" for number in [*range(50), 20]))
+    store.create("table", T, {"schema": document(f"{'~' if name == 'any' else ''}[k:{name}^]u")})
+    for engine in (INLINE, SPARK):
+        assert code_of(sort, store, ["//tmp/w"], T, [SortColumn("k")], None, engine) == (
+            306,
+            "the key [20;] is that of the row before it, and keys of the table are unique",
+        )
+    assert read(store) == ""
+
+
+def test_c81_a_row_that_does_not_fit_on_spark(spark: SparkSession, store: Store) -> None:
+    create(store, None, "//tmp/w", "{k=1};{k=2};{k=x};{k=y}")
+    create(store, "[k]")
+    answer = (307, 'row 2, column "k": expected int64, not string "x"')
+    for engine in (INLINE, SPARK):
+        assert code_of(sort, store, ["//tmp/w"], T, [SortColumn("k")], None, engine) == answer
+        assert code_of(merge, store, ["//tmp/w"], T, "ordered", None, engine) == answer
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(TABLES, min_size=1, max_size=2),
+    schemas() | st.none(),
+    st.sampled_from(["ordered", "sorted", "sort"]),
+    st.booleans(),
+)
+def test_the_same_rows_in_process_and_on_spark(
+    spark: SparkSession, tables: Any, output: Any, operation: Any, alike: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, Store.open(f"yt:{folder}/s") as store:
+        paths = [f"//tmp/i{index}" for index in range(len(tables))]
+        for path, table in zip(paths, [tables[0]] * 2 if alike else tables, strict=False):
+            put(store, path, table)
+        results = []
+        for name, engine in (("one", INLINE), ("two", SPARK)):
+            target = f"//tmp/{name}"
+            store.create("table", target, {} if output is None else {"schema": schema_document(output)})
+            try:
+                if operation == "sort":
+                    sort(store, paths, target, [SortColumn("a")], None, engine)
+                else:
+                    merge(store, paths, target, operation, FORCED, engine)
+            except YtError as error:
+                results.append((int(error.code), error.message.replace(name, ""), []))
+                continue
+            results.append((0, str(store.table(target).schema), rows_in(store, target)))
+        assert results[0] == results[1]

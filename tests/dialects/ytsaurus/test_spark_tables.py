@@ -1,0 +1,119 @@
+"""Tables in Spark by the conventions of SPYT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+from dialects.ytsaurus.test_laws import rows_in
+from dialects.ytsaurus.test_tables import T, create, read, schema_of, write
+from trellis.dialects.ytsaurus.schema.document import schema_document
+from trellis.dialects.ytsaurus.spark.session import enable_yt
+from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.types.document import type_document
+from trellis.dialects.ytsaurus.types.model import (
+    ANY,
+    Decimal,
+    Dict,
+    List,
+    Member,
+    Optional,
+    Primitive,
+    Struct,
+    Tagged,
+    Tuple,
+    Type,
+    Variant,
+)
+
+INT8, UTF8, STAMP = Primitive("int8"), Primitive("utf8"), Primitive("timestamp")
+TYPES: dict[str, tuple[Type, str]] = {
+    **{f"i{bits}": (Primitive(f"int{bits}"), "-5") for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": (Primitive(f"uint{bits}"), f"{2**bits - 1}u") for bits in (8, 16, 32, 64)},
+    "float": (Primitive("float"), "0.5"),
+    "double": (Optional(Primitive("double")), "%nan"),
+    "flag": (Primitive("bool"), "%true"),
+    "bytes": (Primitive("string"), r'"\xff"'),
+    "text": (UTF8, "x"),
+    "json": (Primitive("json"), '"[1]"'),
+    "uuid": (Primitive("uuid"), '"0123456789abcdef"'),
+    "any": (ANY, "{a=[1;2u;0.5;#]}"),
+    "nothing": (Primitive("null"), "#"),
+    "date": (Primitive("date"), "49672u"),
+    "date32": (Primitive("date32"), "-1"),
+    "datetime": (Primitive("datetime"), "5u"),
+    "stamp": (STAMP, "1700000000000001u"),
+    "stamp64": (Primitive("timestamp64"), "-1"),
+    "interval": (Primitive("interval"), "-7"),
+    "decimal": (Decimal(5, 2), r'"\x80\x00\x04\xd2"'),
+    "tagged": (Tagged("t", Optional(INT8)), "1"),
+    "list": (List(Optional(STAMP)), "[5u;#]"),
+    "struct": (Struct((Member("a", INT8), Member("f", Optional(Primitive("float"))))), "{a=1;f=0.5}"),
+    "tuple": (Tuple((INT8, Optional(UTF8))), "[1;x]"),
+    "variant": (Variant((Member("a", INT8), Member("b", UTF8)), True), "[b;x]"),
+    "numbered": (Variant((INT8, UTF8), False), "[0;5]"),
+    "dict": (Dict(UTF8, List(INT8)), "[[x;[1;2]]]"),
+    "twice": (Optional(Optional(INT8)), "[#]"),
+}
+
+
+@pytest.fixture
+def tables(spark: SparkSession, store: Store, tmp_path: Path) -> Store:
+    enable_yt(spark, f"yt:{tmp_path}/store")
+    return store
+
+
+def test_every_type_comes_back(spark: Any, tables: Store) -> None:
+    schema = [{"name": name, "type_v3": type_document(type)} for name, (type, _) in TYPES.items()]
+    tables.create("table", T, {"schema": schema})
+    write(tables, T, "{" + ";".join(f"{name}={value}" for name, (_, value) in TYPES.items()) + "}")
+    frame = spark.read.yt(T)
+    assert dict(frame.dtypes)["u64"] == "decimal(20,0)"
+    assert dict(frame.dtypes)["list"] == "array<timestamp>"
+    frame.write.yt("//tmp/copy")
+    assert schema_document(tables.table("//tmp/copy").schema) == schema_document(tables.table(T).schema)
+    assert repr(rows_in(tables, "//tmp/copy")) == repr(rows_in(tables, T))
+
+
+def test_rows_of_spark_are_sorted_and_unique(spark: Any, tables: Store) -> None:
+    frame = spark.range(50).select((col("id") % 7).alias("k"), col("id").cast("string").alias("v"))
+    frame.write.sorted_by("k").optimize_for("scan").yt(T)
+    assert schema_of(tables) == "[k^, v:optional<utf8>] strong"
+    keys = [row["k"] for row in rows_in(tables, T)]
+    assert (keys, len(keys)) == (sorted(keys), 50)
+    assert tables.table(T).optimize_for == "scan"
+    with pytest.raises(Exception, match=r"the key \[0;\] is that of"):
+        frame.write.sorted_by("k", unique_keys=True).yt(T, mode="overwrite")
+    spark.createDataFrame([(9, "x")], "k long, v string").write.yt(T, mode="append")
+    assert read(tables, f"{T}[9]") == "{k=9;v=x}"
+
+
+def test_modes(spark: Any, tables: Store) -> None:
+    frame = spark.createDataFrame([(1,)], "k int")
+    frame.write.yt(T)
+    frame.write.yt(T, mode="ignore")
+    with pytest.raises(Exception, match=r"//tmp/t exists; write with mode append or overwrite"):
+        frame.write.yt(T)
+    frame.write.yt(T, mode="append")
+    frame.write.yt(T, mode="append")
+    assert read(tables) == "{k=1}{k=1}{k=1}"
+
+
+def test_columns_ranges_and_hints(spark: Any, tables: Store) -> None:
+    create(tables, "~[k^]", rows="{k=1;z=5u};{k=2;z=6u};{k=3}")
+    assert spark.read.schema_hint({"z": "uint64"}).yt(f"{T}[2:]").collect() == [(2, 6), (3, None)]
+    assert spark.read.yt(T).where("k >= 2 and k < 3").collect() == [(2,)]
+    frame = spark.read.format("yt").option("store", f"yt:{tables.folder}").load(f"{T}{{k}}")
+    assert frame.orderBy("k").collect() == [(1,), (2,), (3,)]
+
+
+def test_values_that_do_not_fit(spark: Any, tables: Store) -> None:
+    create(tables, "[k:uint8!]")
+    for value, message in [("-1", "expected uint8, not int64 -1"), ("null", "null in a required column")]:
+        with pytest.raises(Exception, match=f'column "k": {message}'):
+            spark.sql(f"SELECT CAST({value} AS SMALLINT) AS k").write.yt(T, mode="append")
+    assert read(tables) == ""
