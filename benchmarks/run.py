@@ -7,6 +7,7 @@ make bench ARGS='--only merges'        a table in DuckDB of which a tenth is bro
 make bench ARGS='--only rides'          an authored schema: rides as Pinot stores them
 make bench ARGS='--only registry'      a server of 10,000 schemas
 make bench ARGS='--only shredder'      enriched events of Snowplow into files
+make bench ARGS='--only typed_tables'  tables of YTsaurus: sorts, merges, 10,000 chunks
 make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
@@ -246,6 +247,31 @@ class Bench:
         if {("Parquet", 5), ("Parquet", 50)} <= measured.keys():
             ratio = measured["Parquet", 50] / measured["Parquet", 5]
             self._aim("shredder, 50 families, in times of 5", 1.3, ratio)
+
+    def typed_tables(self) -> None:
+        """Tables of YTsaurus beside plain Spark, and with many chunks."""
+        quick = ("--rows", str(QUICK), "--chunks", "1000") if self.options.quick else ()
+        measured = run("typed_tables.py", *quick)
+        if measured.error:
+            self._tell(f"typed tables: {measured.error}")
+            return
+        figures, few, many = (measured.figures[name] for name in ("seconds", "few chunks", "many chunks"))
+        shown = table("Tables of YTsaurus", "", "seconds")
+        for name, value in (*figures.items(), *((f"{name}, many chunks", many[name]) for name in many)):
+            shown.add_row(name, seconds(value))
+        self.console.print(shown)
+        for name, limit in (("sort", 1.3), ("skewed sort", 2.0)):
+            self._aim(f"{name}: in times of Spark's sort", limit, figures[name] / figures[f"{name} by Spark"])
+        for plain, limit in (("union", 1.3), ("union and sort", 0.8)):
+            ratio = figures["sorted merge"] / figures[f"{plain} by Spark"]
+            self._aim(f"sorted merge of 8 tables: in times of Spark's {plain}", limit, ratio)
+        for name in ("ordered merge", "unordered merge", "copy", "erase"):
+            self._aim(f"{name} of many chunks, seconds", 1.0, many[name])
+        for name in ("append of 1,000 rows", "row count", "schema", "alter"):
+            self._aim(f"{name}: seconds more with many chunks", 0.1, many[name] - few[name])
+        self._aim("read of 1,000 rows, seconds", 0.5, figures["1,000 rows by key"])
+        scan, lookup = (figures[f"2 of 50 columns, {layout}"] for layout in ("scan", "lookup"))
+        self._aim("2 of 50 columns, scan: in times of lookup", 0.2, scan / lookup)
 
     def verdict(self) -> None:
         if not self.aims:

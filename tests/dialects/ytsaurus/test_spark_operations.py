@@ -18,6 +18,7 @@ from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.document import schema_document
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge, sort
+from trellis.dialects.ytsaurus.store.rewriting import planning
 from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import write_rows
@@ -32,7 +33,10 @@ def test_c84_a_sort_on_spark(spark: SparkSession, store: Store) -> None:
     assert (schema_of(store), read(store)) == ("[c^, b, a, d] strong", "{a=3}{c=1;a=2}{c=1;a=4}{c=2;a=1}")
 
 
-def test_a_sort_on_spark_is_stable_where_one_key_fills_the_table(spark: SparkSession, store: Store) -> None:
+def test_a_sort_on_spark_is_stable_where_one_key_fills_the_table(
+    spark: SparkSession, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planning, "CHUNK_WEIGHT", 6000)  # so that there are several tasks
     create(store, "[k:uint64, v]")
     numbers = random.Random(1)
     for part in range(4):

@@ -44,7 +44,7 @@ Shredder(Path(folder, "out"), references, InlineRunner(), store=store).shred(fol
 
 
 @pytest.mark.parametrize("place", DIES.values(), ids=DIES)
-def test_s65_a_shredder_that_is_killed_leaves_exactly_one_run(tmp_path: Path, place: str) -> None:
+def test_seed_s65_a_shredder_that_is_killed_leaves_exactly_one_run(tmp_path: Path, place: str) -> None:
     """Started again it completes the run, also where its events are in the store of copies already."""
     registry = write_registry(tmp_path)
     call = vessel_call("1-0-0", berth="A")

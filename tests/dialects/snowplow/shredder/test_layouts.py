@@ -17,7 +17,11 @@ from dialects.snowplow.enriched import (
     write_registry,
     write_run,
 )
+from dialects.snowplow.families import document
 from dialects.snowplow.shredder.test_shred import RUN, files, lines, shred
+from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
+from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.errors import UsageError
 
 VERSIONS = "output=good/vendor=org.harbor/name=vessel_call"
@@ -76,8 +80,8 @@ def test_files_of_a_version_have_its_own_columns(tmp_path: Path) -> None:
     )
 
 
-def test_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
-    """S-14: JSON needs a mapping, so it says by its paths where values are."""
+def test_seed_s14_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
+    """JSON needs a mapping, so it says by its paths where values are."""
     events = [
         enriched_line(1, vessel_call("1-1-0", berth="K7", draughtM=7.50)),
         enriched_line(2, vessel_call("1-0-1", berth="K\t8")),
@@ -197,3 +201,36 @@ def test_r84_a_wide_row_with_a_new_id_has_a_context_with_the_old_one(tmp_path: P
         "iglu:com.snowplowanalytics.snowplow/duplicate/jsonschema/1-0-0",
         f"{VESSEL_CALL}1-0-0",
     ]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_files_of_versions_are_loaded_into_the_table_of_their_family(tmp_path: Path, format: str) -> None:
+    """Each by its own columns; a version that does not fit has a table of its own."""
+    versions = [
+        document("1-0-0", {"size": {"type": "integer"}}),
+        document("1-0-1", {"size": {"type": "string", "maxLength": 5}}),
+        document("1-0-2", {"size": {"type": "integer"}, "unit": {"type": "string"}}),
+    ]
+    registry = write_registry(tmp_path, documents=versions)
+    calls = [
+        vessel_call("1-0-0", size=1),
+        vessel_call("1-0-1", size="XL"),
+        vessel_call("1-0-2", size=2, unit="m"),
+    ]
+    write_run(tmp_path, [enriched_line(number, call) for number, call in enumerate(calls)])
+    shred(tmp_path, registry, format=format, profile="duckdb", settings={"layout": "version"})
+    [report] = load(tmp_path, registry)
+    [recovered] = [name for name in report.rows if "recovered" in name]
+    assert report.rows == {"org_harbor_vessel_call_1": 2, recovered: 1, "events": 3}
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        rows = connection.sql("SELECT size, unit FROM atomic.org_harbor_vessel_call_1 ORDER BY size")
+        assert rows.fetchall() == [(1, None), (2, "m")]
+        assert connection.sql(f"SELECT size FROM atomic.{recovered}").fetchall() == [("XL",)]
+
+
+def load(folder: Path, registry: str) -> list[RunReport]:
+    warehouse = open_warehouse(f"duckdb:{folder / 'shop.duckdb'}")
+    try:
+        return [*RunLoader(warehouse, open_registry(registry), "atomic").load(str(folder / "out"))]
+    finally:
+        warehouse.close()

@@ -66,7 +66,7 @@ def test_the_same_files_inline_and_on_spark(spark: SparkSession, tmp_path: Path)
     assert len(rows["spark"]) == 180
 
 
-def test_s84_spark_reads_runs_as_one_table_although_columns_were_added(
+def test_seed_s84_spark_reads_runs_as_one_table_although_columns_were_added(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """S-81: by families and as wide rows, where the structs of a column grew."""

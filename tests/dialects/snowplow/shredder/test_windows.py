@@ -70,8 +70,8 @@ def incoming(tmp_path: Path, spark: SparkSession) -> Path:
     return tmp_path
 
 
-def test_s80_each_window_is_a_run_folder(incoming: Path) -> None:
-    """S-49: a version that is published meanwhile is met at the border of a window."""
+def test_each_window_is_a_run_folder(incoming: Path) -> None:
+    """S-49, S-80: a version that is published meanwhile is met at the border of a window."""
     registry = write_registry(incoming, "1-0-0")
     arrive(incoming, enriched_line(1, vessel_call("1-0-0", berth="A")))
     arrive(incoming, enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1.5)), "no event")
@@ -111,7 +111,7 @@ def test_a_window_that_is_repeated_is_shredded_once(incoming: Path, monkeypatch:
 
 
 @pytest.mark.spark
-def test_s65_a_stream_that_is_killed_shreds_each_event_once(tmp_path: Path) -> None:
+def test_seed_s65_a_stream_that_is_killed_shreds_each_event_once(tmp_path: Path) -> None:
     """It is killed when the first run folder is there; what was in its window stays in that run alone."""
     (tmp_path / "incoming").mkdir()
     registry = write_registry(tmp_path)

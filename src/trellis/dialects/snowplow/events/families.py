@@ -178,7 +178,9 @@ class FamilyRows(FamilySchemas):
         columns = (
             [DATA] if rules.formats.is_json(key) else columns_of(document, rules.profile, compat=rules.compat)
         )
-        return EntityTable(f"{self.table.name}{VERSION_SIGN}{key.version}", key, columns)
+        recovered = {recovery.key: recovery.name for recovery in self.table.recovery}
+        name = recovered.get(key, self.table.name)
+        return EntityTable(f"{name}{VERSION_SIGN}{key.version}", key, columns, key in recovered)
 
 
 def metadata_row(key: SchemaKey, event: ShreddedEvent) -> dict[str, Any]:

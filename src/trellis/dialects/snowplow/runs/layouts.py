@@ -15,6 +15,11 @@ GOOD_PATH: Final = "output=good"
 """Of wide rows; of the folders of versions the one around them."""
 
 
+def events_path(layout: Layout, format: RowFormat) -> str:
+    """The folder of the events themselves, where entities are in others."""
+    return table_path(layout, ATOMIC, format)
+
+
 def table_path(layout: Layout, key: SchemaKey, format: RowFormat, *, is_recovered: bool = False) -> str:
     """The folder of a table: of a family, or of one version.
 

@@ -48,7 +48,7 @@ class RunTable:
     """A table that a run has files of: all its versions in their order, and its columns in that of the files.
 
     `path` is below the run folder. `is_recovered`: it is of the last version alone. In the layout of versions
-    the columns are those of the last version, and the table is that of its family.
+    the columns are those of one version, and files of several are of one table.
     """
 
     table: str

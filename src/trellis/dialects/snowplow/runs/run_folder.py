@@ -30,7 +30,7 @@ from trellis.dialects.snowplow.runs.duplicate_contexts import (
 )
 from trellis.dialects.snowplow.runs.duplicates import DUPLICATE, Deduplication, Duplicates, find_duplicates
 from trellis.dialects.snowplow.runs.event_store import EventStore
-from trellis.dialects.snowplow.runs.layouts import ATOMIC, BAD_PATH, GOOD_PATH, table_path
+from trellis.dialects.snowplow.runs.layouts import BAD_PATH, GOOD_PATH, events_path, table_path
 from trellis.dialects.snowplow.runs.manifest import (
     ALGORITHM,
     FORMAT_NAMES,
@@ -58,7 +58,6 @@ from trellis.errors import UsageError
 from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import NESTED_TYPE, DataType, Schema, Table
 
-ATOMIC_PATH: Final = table_path("model", ATOMIC, "csv")
 _STAGING: Final = ".trellis"
 
 
@@ -149,7 +148,7 @@ class _RunWriter:
             tables = list(self._wide_tables(good))
         else:
             tables = list(self._entity_tables())
-            good = self._write_events(table_path(self.options.layout, ATOMIC, self.run.format), "")
+            good = self._write_events(events_path(self.options.layout, self.run.format), "")
         earliest, latest = _bounds(self._batches(EVENTS, ["collector_tstamp"]))
         bad = self._write_bad_rows()
         manifest = RunManifest(
@@ -214,12 +213,9 @@ class _RunWriter:
             path = table_path(self.options.layout, key, self._format_of(table), is_recovered=is_recovered)
             rows = self._write_table(table, path)
             family = str(key.family)
-            versions = families.versions[family]
-            if self.options.layout == "version":
-                versions = versions[: versions.index(str(key)) + 1]
             yield RunTable(
                 name.partition(VERSION_SIGN)[0],
-                (str(key),) if is_recovered else tuple(versions),
+                (str(key),) if is_recovered else tuple(families.versions[family]),
                 tuple(_visible(table)),
                 path,
                 families.digests[family],

@@ -18,6 +18,7 @@ from trellis.destinations.base import (
     one_by_one,
 )
 from trellis.destinations.row_changes import RowChanges
+from trellis.destinations.url import redacted
 from trellis.dialects.ytsaurus.destination.table_load import TableLoad
 from trellis.dialects.ytsaurus.loads.target import TARGET, TargetTable, find_target, path_of
 from trellis.dialects.ytsaurus.store.reading import open_source
@@ -30,7 +31,6 @@ from trellis.schema.system import is_system
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 RECORD_FOLDER = "loads"
 """The folder of the store with what a load keeps beside the rows of its table."""
 
@@ -42,11 +42,15 @@ class YtDestination:
     """
 
     def __init__(self, url: str) -> None:
-        self.url = url
-        with Store.open(url) as store:
+        self.url = redacted(url)
+        self._store_url = url
+        with self._open() as store:
             folder = store.folder
         self._records = open_destination(f"parquet:{folder / RECORD_FOLDER}")
         self.abilities = self._records.abilities
+
+    def _open(self) -> Store:
+        return Store.open(self._store_url)
 
     # --- Loads ----------------------------------------------------------------------------------------
 
@@ -64,21 +68,21 @@ class YtDestination:
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
         filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
-        with Store.open(self.url) as store:
+        with self._open() as store:
             changes = (TableLoad(store, target).statement() for target in _targets(schema))
             return [change for change in changes if change]
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
         record = _record_of(commit)
         self._records.rehearse(record)
-        with Store.open(self.url) as store:
+        with self._open() as store:
             for target, replaces in _loaded_targets(commit):
                 files = commit.files.get(target.name, ())
                 TableLoad(store, target).commit(files, commit.load_id, replaces=replaces, parallel=parallel)
         return self._records.commit(record, parallel)
 
     def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges] | None:
-        with Store.open(self.url) as store:
+        with self._open() as store:
             for target, replaces in _loaded_targets(commit):
                 TableLoad(store, target).check(replaces=replaces)
         return self._records.rehearse(_record_of(commit), parallel)
@@ -102,7 +106,7 @@ class YtDestination:
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         if is_system(table):
             return self._records.query(dataset, table, limit)
-        with Store.open(self.url) as store:
+        with self._open() as store:
             source = open_source(store, path_of(table))
             count = source.version.row_count
             return [*source.read_rows_between(0, count if limit is None else min(limit, count))]
@@ -111,7 +115,7 @@ class YtDestination:
         if is_system(table):
             yield from self._records.batches(dataset, table)
             return
-        with Store.open(self.url) as store:
+        with self._open() as store:
             version = open_source(store, path_of(table)).version
             for part in version.slices:
                 yield from version.files.read_batches(part, None)

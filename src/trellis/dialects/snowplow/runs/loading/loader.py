@@ -13,7 +13,7 @@ from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.runs.layouts import ATOMIC, table_path
+from trellis.dialects.snowplow.runs.layouts import events_path
 from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import (
@@ -29,7 +29,13 @@ from trellis.dialects.snowplow.runs.loading.records import (
 )
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
-from trellis.dialects.snowplow.runs.manifest import ALGORITHM, RunManifest, RunTable, find_runs, is_complete
+from trellis.dialects.snowplow.runs.manifest import (
+    ALGORITHM,
+    RunManifest,
+    RunTable,
+    find_runs,
+    is_complete,
+)
 from trellis.dialects.snowplow.runs.row_files import NULL
 from trellis.dialects.snowplow.runs.warehouses.base import (
     CopyColumn,
@@ -208,7 +214,7 @@ class _RunLoad:
 
     def _copy_events(self, change: TableChange) -> CopyResult:
         return self._copy(
-            table_path(self.manifest.layout, ATOMIC, self.manifest.format),
+            events_path(self.manifest.layout, self.manifest.format),
             EVENTS,
             {column.name: column for column in change.columns if column.name != LOAD_TIME},
             null="",

@@ -13,7 +13,7 @@ from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.profiles import PROFILES
 from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.runs.layouts import ATOMIC, table_path
+from trellis.dialects.snowplow.runs.layouts import events_path
 from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import MANIFEST, manifest_row
@@ -74,7 +74,7 @@ class RedshiftScript:
     def _copies(self, run: Path, manifest: RunManifest, changes: list[TableChange]) -> Iterator[str]:
         if manifest.good:
             names = [column.name for column in changes[-1].columns if column.name != LOAD_TIME]
-            path = table_path(manifest.layout, ATOMIC, manifest.format)
+            path = events_path(manifest.layout, manifest.format)
             yield self._copy(EVENTS, names, f"{run.name}/{path}", manifest)
         for table in manifest.tables:
             yield self._copy(table.table, table.columns, f"{run.name}/{table.path}", manifest)
