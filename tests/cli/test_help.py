@@ -63,20 +63,23 @@ def test_there_are_all_commands():
     assert {*COMMANDS} == {f"trellis {word}" for word in words} | {*commands_of(app_of_plugins)}
 
 
+SHARED_OPTIONS = {
+    **dict.fromkeys(("trellis load", "trellis plan", "trellis stream"), "Arguments of load and plan"),
+    "trellis snowplow stream": "trellis snowplow shred",
+}
+"""The section of the manual with options that a command has beside those of its own section."""
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_a_place_in_the_manual(trellis, name):
     ran = trellis(*name.split()[1:], "--help")
     assert ran.code == 0
     manual = MANUAL.read_text(encoding="utf-8")
     assert f"## {name}" in manual
-    section = manual.split(f"## {name}")[1].split("\n## ")[0]
-    shared = manual.split("## Arguments of load and plan")[1].split("\n## ")[0]
+    titles = [name, *([SHARED_OPTIONS[name]] if name in SHARED_OPTIONS else [])]
+    section = "".join(manual.split(f"## {title}")[1].split("\n## ")[0] for title in titles)
     options = [option for param in COMMANDS[name].params for option in param.opts if option.startswith("--")]
-    missing = [
-        option
-        for option in options
-        if f"`{option}" not in section + shared * (name[8:] in ("load", "plan", "stream"))
-    ]
+    missing = [option for option in options if f"`{option}" not in section]
     assert not {*missing} - {"--help", "--debug"}
     text = re.sub(r"[^\w-]+", " ", ran.out)
     assert not [option for option in options if option not in text]

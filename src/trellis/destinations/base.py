@@ -70,6 +70,10 @@ class Abilities:
     """Whether a column of nested values whose type is declared can get further fields."""
     naming: str | None = None
     """The naming convention it wants, as `schema.naming.get_naming` takes it; None: any will do."""
+    staging: str | None = None
+    """Where rows are staged unless the user names a place; None: in the folder of the load."""
+    reads_remote_files: bool = False
+    """Whether it reads staged files on any file system; else they are copied to this machine first."""
 
     @property
     def max_identifier(self) -> int:

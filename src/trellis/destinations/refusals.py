@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 from trellis.errors import ContractError, SchemaError, UsageError, nearest
 from trellis.schema.model import Column, Table
@@ -10,6 +11,17 @@ from trellis.schema.model import Column, Table
 
 def first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def require_package(name: str, tables: str) -> None:
+    """Raises UsageError where a Python package is missing that the tables of a destination need.
+
+    >>> require_package("deltapond", "Delta tables")
+    Traceback (most recent call last):
+    trellis.errors.UsageError: Delta tables need the package deltapond: pip install 'trellis-spark[lake]'
+    """
+    if find_spec(name) is None:
+        raise UsageError(f"{tables} need the package {name}: pip install 'trellis-spark[lake]'")
 
 
 def null_violation(table: str, column: str) -> ContractError:

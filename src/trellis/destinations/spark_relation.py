@@ -9,11 +9,15 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True)
 class SparkRelation:
-    """What `spark.read.format(format).options(...).load(locations)` reads."""
+    """What `spark.read.format(format).options(...).load(locations)` reads; without a format a table by name.
+
+    A session is given the `settings` that it lacks before.
+    """
 
     format: str
     locations: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from trellis.engine.storage.location import is_remote, local_path, redacted_url
+from trellis.engine.storage.location import is_remote, local_path, parse_url, redacted_url
 from trellis.errors import UsageError
 
 NAMING_OPTION: Final = "naming_convention"
@@ -49,6 +49,19 @@ def path_of(url: str, url_form: str) -> str:
             f"{scheme}:{redacted_url(path)}: tables on a remote file system are not supported yet; "
             f"name a local path, such as {scheme}:shop"
         )
+    return location_of(url, url_form)
+
+
+def location_of(url: str, url_form: str) -> str:
+    """The local path or the URL of an object store behind the scheme of a URL. Raises UsageError.
+
+    >>> location_of("delta:s3a://acme/lake/", "delta:PATH"), location_of("delta://lake", "delta:PATH")
+    ('s3a://acme/lake', 'lake')
+    """
+    path = url.partition(":")[2].removeprefix("//")
+    if is_remote(path):
+        parse_url(path)
+        path = path.rstrip("/")
     path = local_path(path)
     if not path:
         raise UsageError(f"{url!r} has no path; write {url_form}")

@@ -23,13 +23,13 @@ from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords
 from trellis.engine.runner import InlineRunner, Runner
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
+from trellis.engine.spark.storage import current_storage
 from trellis.engine.storage.storage import Storage
 from trellis.engine.survey.paths import Kind, Node, Place, Seen
 from trellis.engine.survey.splits import SplitSurvey, merged, scan_split, survey_split
 from trellis.engine.survey.survey import Survey
 from trellis.pipelines.engine import Engine, runner_of
 from trellis.pipelines.records import records_of
-from trellis.pipelines.storage import current_storage
 
 CHUNK = 5_000
 ProgressCallback = Callable[[str, int, int | None], Any]

@@ -17,6 +17,7 @@ from trellis.dialects.documents import from_stored
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import FileRecords, Records
 from trellis.engine.runner import Runner
+from trellis.engine.spark.storage import current_storage
 from trellis.engine.staging.loaded_files import FileClaim
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.engine.storage.storage import Storage
@@ -39,7 +40,6 @@ from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.pipelines.schema_proposals import propose_schema
 from trellis.pipelines.schema_versions import NO_CHANGES, SchemaChanges, save_schema
 from trellis.pipelines.source_job import job_of, source_of, undeclared
-from trellis.pipelines.storage import current_storage
 from trellis.pipelines.streaming.options import StreamSettings
 from trellis.pipelines.streaming.stream import start_stream
 from trellis.schema.model import Schema

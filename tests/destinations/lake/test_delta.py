@@ -223,7 +223,7 @@ def test_a_value_that_does_not_fit_its_new_type_is_refused_before_the_schema_is_
     with pytest.raises(SchemaError) as refused:
         warehouse.run([after], {"orders": [[{"note": 2}]]}, chains=(WRITE,), retyped={"orders": ["note"]})
     assert str(refused.value) == (
-        "table orders, column note: it is STRING in the destination, but BIGINT in the schema; give the "
-        "column its old type, or load into another table; nothing was loaded"
+        "table orders, column note: it is STRING in the destination, but BIGINT in the schema, and 'many' "
+        "does not fit; give the column its old type, or load into another table; nothing was loaded"
     )
     assert warehouse.rows("orders") == [("1",), ("many",)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import trellis
-from trellis.destinations.lake.session import iceberg_catalog
+from trellis.destinations.iceberg.session import iceberg_catalog
 from trellis.errors import DestinationError
 
 if TYPE_CHECKING:
@@ -69,3 +69,14 @@ def test_a_catalog_of_the_session_gets_tables_of_its_format(spark: SparkSession,
         "catalog unknown: the Spark session has no catalog of that name whose tables commit, such as one of "
         "Delta Lake or Iceberg; set spark.sql.catalog.unknown to its class"
     )
+
+
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_spark_reads_the_tables_of_a_lake_themselves(spark: SparkSession, root: Path, kind: str) -> None:
+    shop = trellis.pipeline("shop", to=f"{kind}:{root}")
+    shop.load([{"id": 1, "tags": ["a"]}], table="orders")
+    shop.load([{"id": 2}], table="orders", load_id="two")
+    nested = shop.read("orders", nested=True, system_columns=False).spark().orderBy("id")
+    assert [row.asDict() for row in nested.collect()] == [{"id": 1, "tags": ["a"]}, {"id": 2, "tags": None}]
+    last = trellis.read(f"{kind}:{root}", "orders", load="last").spark()
+    assert [row["id"] for row in last.collect()] == [2]

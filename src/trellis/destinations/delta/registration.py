@@ -13,10 +13,21 @@ URL_FORM = "delta:PATH"
 
 
 def _open(url: str) -> Destination:
-    from trellis.destinations.lake.open import open_delta
-    from trellis.destinations.url import path_of
+    """The Delta tables below a folder."""
+    from trellis.destinations.lake.delta import DeltaStore
+    from trellis.destinations.lake.destination import Lake
+    from trellis.destinations.lake.files import staging_folders
+    from trellis.destinations.lake.formats import DELTA_FORMAT
+    from trellis.destinations.lake.object_store import storage_options
+    from trellis.destinations.lake.session import request_format
+    from trellis.destinations.refusals import require_package
+    from trellis.destinations.url import location_of
 
-    return open_delta(url, path_of(url, URL_FORM))
+    require_package("deltalake", "Delta tables")
+    root = location_of(url, URL_FORM)
+    storage_options(root)  # refuses a store that deltalake does not open
+    request_format(DELTA_FORMAT, root)
+    return Lake(url, DeltaStore(root), staging_folders(root), default_dataset="", grows_structs=True)
 
 
 registration = Registration(open=_open, url_form=URL_FORM)

@@ -17,7 +17,6 @@ from trellis.destinations.base import (
     Abilities,
     CatalogTable,
     Commit,
-    CommitConflict,
     FillValues,
     Parallel,
     one_by_one,
@@ -26,22 +25,19 @@ from trellis.destinations.duckdb.catalog import read_catalog
 from trellis.destinations.duckdb.load import DuckDBLoad, database_of, table_name
 from trellis.destinations.duckdb.types import type_name
 from trellis.destinations.folder import make_folder
-from trellis.destinations.refusals import first_line, refuse_case_variants, unknown_table
+from trellis.destinations.refusals import first_line, unknown_table
 from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.preconditions import (
-    catalog_has_changed,
-    check_base_states,
-    refuse_views,
-)
+from trellis.destinations.sql.preconditions import check_base
 from trellis.destinations.sql.queries import (
     count_by_query,
     empty_cells_query,
     load_query,
     newest_row_query,
     newest_version_query,
+    version_order,
 )
 from trellis.destinations.waiting import LockWait, Notify, ignore_notice
 from trellis.engine.arrow.rows import to_rows
@@ -108,20 +104,16 @@ class DuckDB:
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
         filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
-        catalog = self.catalog(dataset)
-        tables = [table for table in schema.tables.values() if table.complete_columns]
-        refuse_case_variants(tables, catalog)
-        refuse_views(tables, catalog)
         plan = Migration(
             DUCKDB,
-            catalog,
+            self.catalog(dataset),
             partial(type_name, native=native),
             render_literal,
             partial(DUCKDB.quote, dataset),
             retyped=retyped,
             filled=filled,
         )
-        return plan.statements(tables)
+        return plan.of_schema(schema)
 
     def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         return self._execute(commit, "COMMIT")
@@ -207,19 +199,15 @@ class DuckDB:
         if metadata.versions not in self.catalog(dataset):
             return []
         rows = self.query(dataset, metadata.versions)
-        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+        return sorted(rows, key=version_order)
 
     def _commit(self, db: duckdb.DuckDBPyConnection, commit: Commit) -> Mapping[str, RowChanges]:
         db.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(database_of(db))}.{quoted(commit.dataset)}")
         if self._has_load(db, commit.dataset, commit.load_id, commit.metadata):
             return {}
         newest = self._newest(db, commit.dataset, "version_hash", commit.schema.name, commit.metadata)
-        if newest != commit.base_hash:
-            raise CommitConflict
         tables = read_catalog(db, commit.dataset)
-        if catalog_has_changed(commit, tables):
-            raise CommitConflict
-        check_base_states(commit, partial(_newest_row, db, commit.dataset))
+        check_base(commit, newest, tables, partial(_newest_row, db, commit.dataset))
         load = DuckDBLoad(db, self.path, commit, tables)
         load.execute()
         return load.row_changes()

@@ -1,4 +1,7 @@
-"""Delta tables below a folder, without a JVM: staged files become files of the table by `add` actions."""
+"""Delta tables below a folder, without a JVM: staged files become files of the table by `add` actions.
+
+Tables that ask more of a writer than files are left to Spark.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,26 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
-from trellis.destinations.folder import explain_os_errors, link_file, sync_to_disk
+from trellis.destinations.folder import explain_os_errors
+from trellis.destinations.lake.files import child, list_folders, place_file, spark_location, storage_of
 from trellis.destinations.lake.formats import DELTA_FORMAT
-from trellis.destinations.lake.session import delta_session
+from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.object_store import storage_options
+from trellis.destinations.lake.session import delta_session, storage_settings
 from trellis.destinations.lake.spark_sql import SparkStatements
+from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile, change_batch, file_statistics
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
 from trellis.destinations.lake.types import arrow_type_of, name_of
 from trellis.destinations.refusals import first_line
 from trellis.engine.staging.stage import folder_name
+from trellis.engine.storage.location import absolute, is_remote
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
 from trellis.warehouses.catalog.lakes import DELTA
@@ -29,41 +38,73 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deltalake import CommitProperties, DeltaTable
+    from deltalake.transaction import AddAction
 
 _FORBIDDEN: Final = frozenset(" ,;{}()\n\t=")
 """Characters that the names of columns cannot have without column mapping."""
+_PLAIN_FEATURES: Final = frozenset({"appendOnly", "invariants", "timestampNtz"})
+"""Features that ask nothing of a file with the columns of the table but values where these are required."""
+_PLAIN_READER, _PLAIN_WRITER = 1, 2
+"""The last versions whose features are plain; versions up to those with lists have all of their features."""
+_LISTS_READER, _LISTS_WRITER = 3, 7
+"""The versions that list their features."""
 
 
 class DeltaStore:
-    """`root` is the folder of the datasets."""
+    """`root` is the folder of the datasets, on this machine or on an object store."""
 
     warehouse = DELTA
+    counts_merged_rows = DELTA_FORMAT.counts_merged_rows
 
     def __init__(self, root: str) -> None:
         self.root = root
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
-        folder = os.path.join(self.root, dataset)
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        tables = (TableName(dataset, name) for name in names)
-        return {
-            name.table: self._describe(name)
-            for name in tables
-            if os.path.isdir(os.path.join(self.location(name), "_delta_log"))
-        }
+        folder = child(self.root, dataset)
+        tables = (TableName(dataset, name) for name in list_folders(folder))
+        described = ((name.table, self.find_table(name)) for name in tables)
+        return {name: table for name, table in described if table is not None}
+
+    def find_table(self, name: TableName) -> CatalogTable | None:
+        if not self._exists(name):
+            return None
+        schema = pa.schema(self._open(name).schema())
+        columns = {field.name: name_of(field.type) for field in schema}
+        return CatalogTable(
+            name.table,
+            columns,
+            {column: DELTA.data_type(type_) for column, type_ in columns.items()},
+            required=[field.name for field in schema if not field.nullable],
+        )
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
 
+        layout = TableLayout.of(table)
+        if layout.clusters or layout.properties:
+            if self._exists(name):
+                raise CommitConflict
+            self._spark_tables.create_table(name, table, types)
+            return
         fields = []
         for column in table.complete_columns:
             _check_name(table.name, column.name)
-            fields.append(pa.field(column.name, arrow_type_of(types[column.name]), not column.required))
+            comment = {"comment": column.description} if column.description else None
+            type_ = arrow_type_of(types[column.name])
+            fields.append(pa.field(column.name, type_, not column.required, comment))
+        location = self.location(name)
         with self._explained(name), explain_os_errors(self.root):
-            os.makedirs(self.location(name), exist_ok=True)
+            if not is_remote(location):
+                os.makedirs(location, exist_ok=True)
             try:
-                DeltaTable.create(self.location(name), pa.schema(fields), description=table.description)
+                DeltaTable.create(
+                    location,
+                    pa.schema(fields),
+                    partition_by=[column.name for column in layout.partitions],
+                    description=table.description,
+                    storage_options=storage_options(location),
+                )
             except DeltaError as bad:
                 if self._exists(name):
                     raise CommitConflict from bad
@@ -73,19 +114,22 @@ class DeltaStore:
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
         from deltalake import Field, Schema
 
+        table = self._open(name)
+        if not _takes_files(table):
+            self._spark_tables.add_columns(name, types)
+            return
         for column in types:
             _check_name(name.table, column)
         fields = pa.schema([(column, arrow_type_of(type_)) for column, type_ in types.items()])
         with self._explained(name):
             added: list[Field] = list(Schema.from_arrow(fields).fields)
-            self._open(name).alter.add_columns(added)
+            table.alter.add_columns(added)
             self._list_invariants(name)
 
     def drop_table(self, name: TableName) -> None:
-        import shutil
-
+        location = self.location(name)
         with explain_os_errors(self.root):
-            shutil.rmtree(self.location(name))
+            storage_of(location).delete_tree(location)
 
     def description(self, name: TableName) -> str | None:
         return self._open(name).metadata().description
@@ -107,22 +151,19 @@ class DeltaStore:
         unique: Sequence[str] = (),
     ) -> None:
         from deltalake.exceptions import CommitFailedError
-        from deltalake.transaction import AddAction, RemoveAction
 
         table = self._open(name)
         if _has_label(table, label):
             raise LabelConflict
-        paths = [self._link_in(name, file, label) for file in files]
-        actions: list[AddAction | RemoveAction] = [
-            AddAction(os.path.basename(path), size, {}, modified, True, json.dumps(file_statistics(path)))
-            for path in paths
-            for size, modified in [_size_and_time(path)]
-        ]
+        if not _takes_files(table):
+            self._spark_tables.write_files(name, files, label, overwrite=overwrite, unique=unique)
+            return
+        actions = [self._add_file(name, file, label) for file in files]
         mode = "overwrite" if overwrite else "append"
         with self._explained(name):
             try:
                 table.create_write_transaction(
-                    actions, mode, table.schema(), commit_properties=_properties(label)
+                    list(actions), mode, table.schema(), commit_properties=_properties(label)
                 )
             except CommitFailedError as bad:
                 if self.has_label(name, label):
@@ -130,10 +171,13 @@ class DeltaStore:
                 raise
 
     def sql_name(self, name: TableName) -> str:
-        return f"delta.{DELTA.quote(self.location(name))}"
+        return f"delta.{DELTA.quote(spark_location(absolute(self.location(name))))}"
+
+    def session_settings(self) -> Mapping[str, str]:
+        return storage_settings(self.root)
 
     def statements(self) -> SparkStatements:
-        return SparkStatements(delta_session, self.root)
+        return self._spark_tables.statements()
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         return DELTA_FORMAT.settings(label)
@@ -141,6 +185,10 @@ class DeltaStore:
     def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
         from deltalake import write_deltalake
 
+        table = self._open(name)
+        if not _takes_files(table):
+            self._spark_tables.change_rows(name, types, values)
+            return
         rows = self.scan(name)
         fields = [
             pa.field(field.name, arrow_type_of(types[field.name]) if field.name in types else field.type)
@@ -150,7 +198,7 @@ class DeltaStore:
         batches = (change_batch(name.table, batch, schema, values) for batch in rows)
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         with self._explained(name):
-            write_deltalake(self._open(name), reader, mode="overwrite", schema_mode="overwrite")
+            write_deltalake(table, reader, mode="overwrite", schema_mode="overwrite")
             self._list_invariants(name)
 
     def version(self, name: TableName) -> str:
@@ -159,32 +207,35 @@ class DeltaStore:
     def scan(
         self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
-        dataset = self._open(name).to_pyarrow_dataset()
+        table = self._open(name)
+        if not _takes_files(table):
+            return self._spark_tables.scan(name, columns, limit)
+        dataset = table.to_pyarrow_dataset()
         if limit is None:
             return dataset.scanner(columns=columns).to_reader()
         return dataset.head(limit, columns=columns).to_reader()
 
     def count_rows(self, name: TableName) -> int:
-        return int(self._open(name).to_pyarrow_dataset().count_rows())
+        table = self._open(name)
+        if not _takes_files(table):
+            return self._spark_tables.count_rows(name)
+        return int(table.to_pyarrow_dataset().count_rows())
 
     def location(self, name: TableName) -> str:
-        return os.path.join(self.root, name.dataset, folder_name(name.table))
+        return child(self.root, name.dataset, folder_name(name.table))
 
-    def _describe(self, name: TableName) -> CatalogTable:
-        schema = pa.schema(self._open(name).schema())
-        columns = {field.name: name_of(field.type) for field in schema}
-        return CatalogTable(
-            name.table,
-            columns,
-            {column: DELTA.data_type(type_) for column, type_ in columns.items()},
-            required=[field.name for field in schema if not field.nullable],
-        )
+    @cached_property
+    def _spark_tables(self) -> SparkTables:
+        """The same tables as Spark sees them."""
+        session = partial(delta_session, self.root)
+        return SparkTables(session, self.root, DELTA, lambda _: DELTA_FORMAT, self.sql_name)
 
     def _open(self, name: TableName) -> DeltaTable:
         from deltalake import DeltaTable
 
+        location = self.location(name)
         with self._explained(name):
-            return DeltaTable(self.location(name))
+            return DeltaTable(location, storage_options=storage_options(location))
 
     def _list_invariants(self, name: TableName) -> None:
         """List a feature that deltalake leaves out; without it Spark refuses NOT NULL beside others."""
@@ -197,19 +248,20 @@ class DeltaStore:
             table.alter.add_feature([TableFeatures.Invariants])
 
     def _exists(self, name: TableName) -> bool:
-        from deltalake import DeltaTable
+        log = child(self.location(name), "_delta_log")
+        return storage_of(log).status(log) is not None
 
-        return DeltaTable.is_deltatable(self.location(name))
-
-    def _link_in(self, name: TableName, file: DataFile, label: CommitLabel) -> str:
+    def _add_file(self, name: TableName, file: DataFile, label: CommitLabel) -> AddAction:
         """Let the table's folder have a staged file, too; readers see it once it is committed."""
-        target = os.path.join(
-            self.location(name), f"{folder_name(label.text)}-{secrets.token_hex(6)}.parquet"
-        )
-        with explain_os_errors(self.root):
-            link_file(file.path, target)
-            sync_to_disk(target)
-        return target
+        from deltalake.transaction import AddAction
+
+        file_name = f"{folder_name(label.text)}-{secrets.token_hex(6)}.parquet"
+        target = child(self.location(name), file_name)
+        place_file(file.path, target)
+        status = storage_of(target).status(target)
+        assert status is not None, target
+        modified = status.modified_ns // 1_000_000
+        return AddAction(file_name, status.size, {}, modified, True, json.dumps(file_statistics(target)))
 
     @contextmanager
     def _explained(self, name: TableName) -> Iterator[None]:
@@ -223,14 +275,26 @@ class DeltaStore:
             ) from bad
 
 
+def _takes_files(table: DeltaTable) -> bool:
+    """Whether staged files can become files of a table.
+
+    With partitions, column mapping, deletion vectors, wider types, generated columns and the like a file has
+    to look otherwise, or its commit has to say more: that is left to Spark.
+    """
+    protocol, metadata = table.protocol(), table.metadata()
+    if metadata.partition_columns:
+        return False
+    return _is_plain(
+        protocol.min_reader_version, _PLAIN_READER, _LISTS_READER, protocol.reader_features
+    ) and _is_plain(protocol.min_writer_version, _PLAIN_WRITER, _LISTS_WRITER, protocol.writer_features)
+
+
+def _is_plain(version: int, plain: int, lists: int, features: list[str] | None) -> bool:
+    return version <= plain or (version >= lists and _PLAIN_FEATURES.issuperset(features or ()))
+
+
 def _has_label(table: DeltaTable, label: CommitLabel) -> bool:
     return table.transaction_version(label.text) is not None
-
-
-def _size_and_time(path: str) -> tuple[int, int]:
-    """The size of a file in bytes, and when it was written, in milliseconds."""
-    status = os.stat(path)
-    return status.st_size, status.st_mtime_ns // 1_000_000
 
 
 def _properties(label: CommitLabel) -> CommitProperties:

@@ -15,7 +15,6 @@ from trellis.destinations.base import (
     Abilities,
     CatalogTable,
     Commit,
-    CommitConflict,
     FillValues,
     Parallel,
     one_by_one,
@@ -24,11 +23,18 @@ from trellis.destinations.folder import make_folder
 from trellis.destinations.lake.load import LakeLoad
 from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
 from trellis.destinations.lake.types import declared_type
-from trellis.destinations.refusals import refuse_case_variants, unknown_table
+from trellis.destinations.refusals import unknown_table
+from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
+from trellis.destinations.spark_relation import SparkRelation
 from trellis.destinations.sql.migration import Migration
-from trellis.destinations.sql.preconditions import catalog_has_changed, check_base_states, refuse_views
-from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
+from trellis.destinations.sql.preconditions import check_base
+from trellis.destinations.sql.queries import (
+    count_by_query,
+    empty_cells_query,
+    newest_row_query,
+    version_order,
+)
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import folder_name
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -40,31 +46,37 @@ if TYPE_CHECKING:
 
 
 class Lake:
-    """`staging_root` is a local folder for staged files, if possible on the file system of the tables."""
+    """`staging` are the local folder of the loads, and where rows are staged if that is elsewhere."""
 
     def __init__(
         self,
         url: str,
         store: TableStore,
-        staging_root: str,
+        staging: tuple[str, str | None],
         default_dataset: str,
         *,
         grows_structs: bool = False,
     ) -> None:
         self.url = url
         self.store = store
-        self.staging_root = staging_root
-        self.abilities = Abilities(store.warehouse, default_dataset, grows_structs=grows_structs)
+        self.local_folder, rows = staging
+        self.abilities = Abilities(
+            store.warehouse,
+            default_dataset,
+            grows_structs=grows_structs,
+            staging=rows,
+            reads_remote_files=True,
+        )
 
     def staging(self, load_id: str) -> str:
-        return make_folder(os.path.join(self.staging_root, folder_name(load_id)))
+        return make_folder(os.path.join(self.local_folder, folder_name(load_id)))
 
     def stored_schema(self, dataset: str, name: str, metadata: MetadataTables) -> str | None:
         return self._newest_version(dataset, "schema", name, metadata)
 
     def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
         loads = TableName(dataset, metadata.loads)
-        if metadata.loads not in self.store.catalog(dataset):
+        if self.store.find_table(loads) is None:
             return False
         if self.store.has_label(loads, CommitLabel.of_load(load_id)):
             return True
@@ -87,51 +99,47 @@ class Lake:
         retyped: Mapping[str, Sequence[str]] = NO_COLUMNS,
         filled: FillValues = NO_FILL_VALUES,
     ) -> list[str]:
-        catalog = self.catalog(dataset)
-        tables = [table for table in schema.tables.values() if table.complete_columns]
-        refuse_case_variants(tables, catalog)
-        refuse_views(tables, catalog)
         plan = Migration(
             self.store.warehouse,
-            catalog,
+            self.catalog(dataset),
             partial(self.type_name, native=native),
             render_literal,
             lambda table: self.store.sql_name(TableName(dataset, table)),
             retyped=retyped,
             filled=filled,
         )
-        return plan.statements(tables)
+        return plan.of_schema(schema)
 
-    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def commit(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         if self.has_load(commit.dataset, commit.load_id, commit.metadata):
-            return
+            return {}
         scratch = os.path.join(self.staging(commit.load_id), "_commit")
-        self._load(commit, scratch).execute()
+        return self._load(commit, scratch).execute()
 
-    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> None:
+    def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
         with TemporaryDirectory(prefix="trellis-plan-") as scratch:
-            self._load(commit, scratch).check()
+            return self._load(commit, scratch).rehearse()
 
     def _load(self, commit: Commit, scratch: str) -> LakeLoad:
         """Raises CommitConflict, StateConflict where the load was not planned on the tables as they are."""
         newest = self._newest_version(commit.dataset, "version_hash", commit.schema.name, commit.metadata)
-        if newest != commit.base_hash:
-            raise CommitConflict
         catalog = self.store.catalog(commit.dataset)
-        if catalog_has_changed(commit, catalog):
-            raise CommitConflict
-        check_base_states(commit, partial(self.newest_row, commit.dataset))
+        check_base(commit, newest, catalog, partial(self.newest_row, commit.dataset))
         return LakeLoad(self.store, commit, catalog, scratch)
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
     ) -> Mapping[str, Any] | None:
-        known = self.store.catalog(dataset).get(table)
+        known = self.store.find_table(TableName(dataset, table))
         if known is None or column not in known.columns:
             return None
         with _Rows(self.store.scan(TableName(dataset, table))) as rows:
             result = rows.query(newest_row_query(_ROWS, column, order), [value])
             return next(iter(to_rows(result)), None)
+
+    def spark_relation(self, dataset: str, table: str) -> SparkRelation:
+        name = self._known(dataset, table)
+        return SparkRelation("", (self.store.sql_name(name),), settings=self.store.session_settings())
 
     def query(self, dataset: str, table: str, limit: int | None = None) -> list[dict[str, Any]]:
         return to_rows(self._scan(dataset, table, limit=limit).read_all())
@@ -162,10 +170,10 @@ class Lake:
         }
 
     def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]:
-        if metadata.versions not in self.store.catalog(dataset):
+        if self.store.find_table(TableName(dataset, metadata.versions)) is None:
             return []
         rows = self.query(dataset, metadata.versions)
-        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+        return sorted(rows, key=version_order)
 
     def _newest_version(self, dataset: str, column: str, schema: str, metadata: MetadataTables) -> str | None:
         order = ("version", "inserted_at")
@@ -175,10 +183,14 @@ class Lake:
     def _scan(
         self, dataset: str, table: str, columns: Sequence[str] | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
-        known = self.store.catalog(dataset)
-        if table not in known:
-            raise unknown_table(self.url, table, known)
-        return self.store.scan(TableName(dataset, table), columns, limit)
+        return self.store.scan(self._known(dataset, table), columns, limit)
+
+    def _known(self, dataset: str, table: str) -> TableName:
+        """Raises UsageError where there is no such table."""
+        name = TableName(dataset, table)
+        if self.store.find_table(name) is None:
+            raise unknown_table(self.url, table, self.store.catalog(dataset))
+        return name
 
 
 _ROWS = "rows_of_table"

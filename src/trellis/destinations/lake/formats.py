@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.store import CommitLabel
+from trellis.destinations.lake.widening import widens_in_delta, widens_in_iceberg
+from trellis.errors import SchemaError
+from trellis.schema.model import Column, DataType
 from trellis.warehouses.catalog.lakes import DELTA, ICEBERG
 from trellis.warehouses.types import NativeType
 from trellis.warehouses.warehouse import Warehouse
+
+LABEL_PROPERTY: Final = "trellis.label"
+"""The property of an Iceberg snapshot with the label of its commit."""
+NOTES_PROPERTY: Final = "trellis.notes"
 
 
 @dataclass(frozen=True)
@@ -17,7 +25,7 @@ class TableFormat:
     """`{label}` and `{notes}` in the values of `label_settings` are those of a commit.
 
     `history` is a query of the commits of `{table}`, the last one first, with the label in a column.
-    `widenings` are changes of a type that touch no row.
+    `widens` tells which changes of a type touch no row, in tables with the `widening_property` if any.
     """
 
     warehouse: Warehouse
@@ -28,7 +36,32 @@ class TableFormat:
     history: str
     label_column: str
     version_column: str
-    widenings: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    widens: Callable[[str, str], bool]
+    widening_property: str = ""
+    counts_merged_rows: bool = False
+    """Whether a MERGE says how many rows it changed."""
+
+    partition_forms: Mapping[DataType, str] = field(default_factory=dict)
+    """What a table is partitioned by instead of a column of this type."""
+    cluster_form: str = ""
+    """The clause for the columns that a table is clustered by; empty where there is none."""
+
+    def partition_of(self, column: Column) -> str:
+        """What a table is partitioned by for a column with the hint."""
+        form = self.partition_forms.get(column.data_type, "{}") if column.data_type else "{}"
+        return form.format(self.warehouse.quote(column.name))
+
+    def clusters(self, table: str, layout: TableLayout) -> str:
+        """The clause for clustered columns, if any. Raises SchemaError beside partitions."""
+        if not (self.cluster_form and layout.clusters):
+            return ""
+        if layout.partitions:
+            raise SchemaError(
+                f"table {table}: {self.warehouse.title} takes either partitions or clusters; take the hint "
+                "partition or the hint cluster from its columns",
+                table=table,
+            )
+        return self.cluster_form.format(", ".join(self.warehouse.quote(c.name) for c in layout.clusters))
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         notes = "\n".join((label.text, *label.notes.values()))
@@ -50,6 +83,10 @@ DELTA_FORMAT: Final = TableFormat(
     history="DESCRIBE HISTORY {table}",
     label_column="userMetadata",
     version_column="version",
+    widens=widens_in_delta,
+    widening_property="delta.enableTypeWidening",
+    counts_merged_rows=True,
+    cluster_form="CLUSTER BY ({})",
 )
 ICEBERG_FORMAT: Final = TableFormat(
     # Spark has no type for Iceberg's TIME.
@@ -58,15 +95,18 @@ ICEBERG_FORMAT: Final = TableFormat(
     extension="org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     catalog="org.apache.iceberg.spark.SparkCatalog",
     label_settings={
-        "spark.sql.iceberg.snapshot-property.trellis.label": "{label}",
-        "spark.sql.iceberg.snapshot-property.trellis.notes": "{notes}",
+        f"spark.sql.iceberg.snapshot-property.{LABEL_PROPERTY}": "{label}",
+        f"spark.sql.iceberg.snapshot-property.{NOTES_PROPERTY}": "{notes}",
     },
     history=(
-        "SELECT summary['trellis.label'] AS label, CAST(snapshot_id AS STRING) AS version "
+        f"SELECT summary['{LABEL_PROPERTY}'] AS label, CAST(snapshot_id AS STRING) AS version "
         "FROM {table}.snapshots ORDER BY committed_at DESC"
     ),
     label_column="label",
     version_column="version",
-    widenings=frozenset({("INT", "BIGINT"), ("FLOAT", "DOUBLE")}),
+    widens=widens_in_iceberg,
+    partition_forms={"timestamp": "days({})"},
 )
 FORMATS: Final = (DELTA_FORMAT, ICEBERG_FORMAT)
+HADOOP_AWS: Final = "org.apache.hadoop:hadoop-aws:3.4.2"
+"""What Spark 4.1 needs for tables on S3, whatever their format is."""

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict
+from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
 from trellis.destinations.lake.staged import DataFile, TableFiles, change_batch
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName, TableStore
 from trellis.destinations.lake.types import arrow_type_of, declared_type
 from trellis.destinations.refusals import refuse_case_variants, refuse_required
+from trellis.destinations.row_changes import RowChanges, RowTally
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
 from trellis.engine.arrow.nested_types import grows_into
 from trellis.engine.arrow.rows import to_rows
@@ -35,6 +38,8 @@ class LakeLoad:
     commit: Commit
     catalog: Mapping[str, CatalogTable]
     scratch: str
+    tallies: dict[str, RowTally] = field(default_factory=dict)
+    _removed: dict[str, int] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raises what is wrong with the load, before anything is changed."""
@@ -42,6 +47,7 @@ class LakeLoad:
         refuse_views([*self._tables.values(), *reset], self.catalog)
         refuse_case_variants(self._tables.values(), self.catalog)
         for table in self._tables.values():
+            TableLayout.of(table)
             missing = self._missing(table)
             if any(column.required for column in missing) and self._keeps_rows(table.name):
                 refuse_required(table, missing)
@@ -49,7 +55,18 @@ class LakeLoad:
         for merge in self._merges:
             merge.check()
 
-    def execute(self) -> None:
+    def rehearse(self) -> Mapping[str, RowChanges]:
+        """What the load would do to the rows of its tables. Raises what `check` does."""
+        self.check()
+        kept = {name: table for name, table in self._catalog.items() if name not in self._emptied}
+        for merge in self._merges_of(kept):
+            merge.execute()
+        for name in self._written_tables():
+            self._tally(name)
+        return self._row_changes()
+
+    def execute(self) -> Mapping[str, RowChanges]:
+        """Returns what became of the rows of the tables, as far as that is known."""
         self.check()
         for name in self.commit.reset.drop:
             if name in self.catalog:
@@ -60,16 +77,22 @@ class LakeLoad:
             if table.name == metadata.versions:
                 self._record_version()
         for table in self.commit.extra_tables:  # first, so that a load that is killed has its files on record
+            self._tally(table.name)
             self._write(table.name, self._files.get(table.name, ()))
+        for name in self._emptied:
+            if name in self._merged_tables and name in self._catalog:
+                self._empty(name)
         for merge in self._merges:
             merge.execute()
         for name in self._written_tables():
+            self._tally(name)
             self._write(name, self._files.get(name, ()))
         for name in self.commit.records:
             if name not in (metadata.versions, metadata.loads):
                 self._write(name, self._record_files(name))
         versions = {name: self.store.version(self._name(name)) for name in self._files}
         self._write(metadata.loads, self._record_files(metadata.loads), {"tables": json.dumps(versions)})
+        return self._row_changes()
 
     def _migrate(self, table: Table) -> None:
         name, declared = self._name(table.name), self._declared(table)
@@ -84,6 +107,8 @@ class LakeLoad:
         values = self.commit.filled.get(table.name, {})
         filled = {column.name: values[column.name] for column in missing if column.name in values}
         if retyped or filled:
+            if table.name in self._emptied:
+                self._empty(table.name)  # what leaves need not fit
             self.store.change_rows(name, retyped, filled)
 
     def _refuse_misfits(self, table: Table) -> None:
@@ -136,14 +161,34 @@ class LakeLoad:
             raise CommitConflict from None
 
     def _write(self, table: str, files: Sequence[DataFile], notes: Mapping[str, str] | None = None) -> None:
-        name, label = self._name(table), CommitLabel.of_load(self.commit.load_id, notes)
+        name, label = self._name(table), replace(self._label, notes=notes or NOTHING)
         overwrite = table in self._emptied
         if not (files or overwrite) or self.store.has_label(name, label):
             return
-        try:
+        with suppress(LabelConflict):  # the same load, committed meanwhile
             self.store.write_files(name, files, label, overwrite=overwrite)
-        except LabelConflict:
-            return  # the same load, committed meanwhile
+
+    def _empty(self, table: str) -> None:
+        """Take all rows out of a table before it gets any, unless they are those of this load."""
+        name, label = self._name(table), CommitLabel(f"trellis-empty-{self.commit.load_id}")
+        if self.store.has_label(name, label) or self.store.has_label(name, self._label):
+            return
+        self._removed[table] = self.store.count_rows(name)
+        with suppress(LabelConflict):  # the same load, committed meanwhile
+            self.store.write_files(name, (), label, overwrite=True)
+
+    def _tally(self, table: str) -> None:
+        """Take note of the rows that a table loses and gets, before it does."""
+        if table not in self._removed and table in self._emptied and table in self._catalog:
+            self._removed[table] = self.store.count_rows(self._name(table))
+        inserted = sum(file.rows for file in self._files.get(table, ()))
+        self.tallies[table] = RowTally(inserted, self._removed.get(table, 0))
+
+    def _row_changes(self) -> Mapping[str, RowChanges]:
+        return {
+            name: tally.changes(sum(file.rows for file in self._files.get(name, ())))
+            for name, tally in self.tallies.items()
+        }
 
     def _written_tables(self) -> list[str]:
         """The tables that only get rows, or lose all that they had."""
@@ -151,8 +196,17 @@ class LakeLoad:
         chains = (chain for chain in commit.chains if chain.mode != "merge")
         chained = (table.name for chain in chains for table in commit.schema.chain(chain.root))
         keyed = (load.table for load in commit.keyed if not is_merge(load))
-        names = dict.fromkeys((*chained, *keyed, *self._emptied))
+        emptied = (name for name in self._emptied if name not in self._merged_tables)
+        names = dict.fromkeys((*chained, *keyed, *emptied))
         return [name for name in names if name in self._tables or name in self._catalog]
+
+    @cached_property
+    def _merged_tables(self) -> Collection[str]:
+        commit = self.commit
+        chains = (chain for chain in commit.chains if chain.mode == "merge")
+        chained = (table.name for chain in chains for table in commit.schema.chain(chain.root))
+        keyed = (load.table for load in commit.keyed if is_merge(load))
+        return {*chained, *keyed, *([commit.links.mappings] if commit.links else ())}
 
     def _record_files(self, table: str) -> list[DataFile]:
         rows = self.commit.records.get(table, ())
@@ -166,12 +220,16 @@ class LakeLoad:
 
     @cached_property
     def _merges(self) -> Sequence[SparkMerge]:
+        return self._merges_of(None)
+
+    def _merges_of(self, catalog: Mapping[str, CatalogTable] | None) -> Sequence[SparkMerge]:
         types = {name: self._types(table) for name, table in self._tables.items()}
-        return merges_of(MergeContext(self.store, self.commit, self._files, types))
+        return merges_of(MergeContext(self.store, self.commit, self._files, types, catalog, self.tallies))
 
     def _table_files(self, name: str) -> TableFiles:
         table = self._tables[name]
-        return TableFiles(table, self._types(table), self._declared(table))
+        required = self._catalog[name].required if name in self._catalog else None
+        return TableFiles(table, self._types(table), self._declared(table), required or ())
 
     def _types(self, table: Table) -> Mapping[str, str]:
         """The columns that the table has after the migration."""
@@ -210,6 +268,10 @@ class LakeLoad:
     @cached_property
     def _emptied(self) -> Sequence[str]:
         return tables_to_empty(self.commit)
+
+    @property
+    def _label(self) -> CommitLabel:
+        return CommitLabel.of_load(self.commit.load_id)
 
     def _name(self, table: str) -> TableName:
         return TableName(self.commit.dataset, table)

@@ -2,23 +2,23 @@
 
 The source of a MERGE has the rows to insert and those whose keys say what to delete or to update. It is
 computed from the staged rows and the tables as they are. A tree is merged from its leaves to its root: what a
-killed load has left to do still sees the root as it was.
+killed load has left to do still sees the root as it was. A rehearsal counts what the MERGE would do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
-from trellis.destinations.base import Commit, IdentityRules, KeyedWrite, TableTreeWrite
-from trellis.destinations.lake.merge_source import MergeSource
+from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite, TableTreeWrite
+from trellis.destinations.lake.merge_source import MERGE_METRICS, MergeSource
 from trellis.destinations.lake.spark_sql import SparkStatements
-from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.staged import DataFile, staged_rows
 from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
 from trellis.destinations.refusals import duplicate_keys
-from trellis.destinations.scan.relation import column_names, files_relation
+from trellis.destinations.row_changes import RowTally
 from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 from trellis.destinations.sql.keyed import KeyedStatements
 from trellis.destinations.sql.merge import TableTreeStatements
@@ -39,12 +39,18 @@ class SparkMerge(Protocol):
 
 @dataclass(frozen=True)
 class MergeContext:
-    """`files` are the staged files, and `types` the columns of the tables after the migration."""
+    """`files` are the staged files, and `types` the columns of the tables after the migration.
+
+    `catalog` has the tables before it where the load is a rehearsal; None: it is not. `tallies` are filled by
+    merges whose rows are counted.
+    """
 
     store: TableStore
     commit: Commit
     files: Mapping[str, Sequence[DataFile]]
     types: Mapping[str, Mapping[str, str]]
+    catalog: Mapping[str, CatalogTable] | None = None
+    tallies: dict[str, RowTally] = field(default_factory=dict)
 
     @cached_property
     def label(self) -> CommitLabel:
@@ -64,12 +70,21 @@ class MergeContext:
         """What the column with the place of a staged row is called."""
         return f"{self.prefix}place"
 
-    def sql_name(self, table: str) -> str:
-        return self.store.sql_name(self._name(table))
+    def relation(self, table: str) -> str:
+        """The rows of a table, with the columns that it has after the migration, as an item of FROM."""
+        name = self.store.sql_name(self._name(table))
+        if self.catalog is None:
+            return name
+        known = self.catalog.get(table, CatalogTable(table)).columns
+        columns = ", ".join(
+            f"CAST({quoted(column) if column in known else 'NULL'} AS {type_}) AS {quoted(column)}"
+            for column, type_ in self.types[table].items()
+        )
+        return f"(SELECT {columns}{f' FROM {name}' if known else ' WHERE FALSE'})"
 
     def staged_columns(self, table: str) -> list[str]:
         """The columns that staged files have; the others are NULL."""
-        present = column_names(file.path for file in self.files.get(table, ()))
+        present = {name for file in self.files.get(table, ()) for name in file.columns}
         return [name for name in self.types[table] if name in present]
 
     def stage(self, table: str, columns: Iterable[str]) -> str:
@@ -79,11 +94,21 @@ class MergeContext:
         return self.statements.stage(f"staged_{number}", self.files.get(table, ()), types, self.place)
 
     def is_committed(self, table: str) -> bool:
-        return self.store.has_label(self._name(table), self.label)
+        return self.catalog is None and self.store.has_label(self._name(table), self.label)
 
-    def run_merge(self, table: str, source: MergeSource) -> None:
-        statement = source.statement(self.sql_name(table), self.prefix)
-        self.statements.run(statement, self.store.settings(self.label))
+    def run_merge(self, table: str, source: MergeSource) -> RowTally | None:
+        """Merge into a table, or count what that would do. None where the table format counts nothing."""
+        if self.catalog is not None:
+            (counts,) = self.statements.run(source.counts_query(self.relation(table), self.prefix))
+        else:
+            statement = source.statement(self.relation(table), self.prefix)
+            rows = self.statements.run(statement, self.store.settings(self.label))
+            if not rows:
+                return None
+            counts = rows[0]
+        inserted, changed, removed = (counts[name] for name in MERGE_METRICS)
+        self.tallies[table] = RowTally(inserted=inserted, changed=changed, removed=removed)
+        return self.tallies[table]
 
     def _name(self, table: str) -> TableName:
         return TableName(self.commit.dataset, table)
@@ -97,27 +122,21 @@ class TreeMerge:
     load: TableTreeWrite
 
     def check(self) -> None:
-        commit, names = (
-            self.context.commit,
-            MergeNames(self.context.prefix, self.context.store.warehouse.type_of),
-        )
-        paths = {name: [file.path for file in files] for name, files in self.context.files.items()}
-
-        def staged(table: str) -> str:
-            columns = commit.schema.tables[table].complete_columns
-            return files_relation(paths.get(table, ()), columns, column_names(paths.get(table, ())))
-
+        context, commit, root = self.context, self.context.commit, self.load.root
+        names = MergeNames(context.prefix, context.store.warehouse.type_of)
+        rows = f"{context.prefix}rows"
         chain = TableTreeStatements(
-            commit.schema, self.load, commit.keys.__getitem__, self.context.sql_name, staged, names
+            commit.schema, self.load, commit.keys.__getitem__, context.relation, lambda _: rows, names
         )
         chain.roots.check()
-        if self.load.strategy == "upsert" and paths.get(self.load.root):
+        if self.load.strategy == "upsert" and (files := context.files.get(root)):
             import duckdb
 
             with duckdb.connect(":memory:") as db:
+                db.register(rows, staged_rows(files, context.types[root]))
                 row = db.execute(chain.roots.duplicate_keys()).fetchone()
             if row and row[0]:
-                raise duplicate_keys(chain.root.name, row[0])
+                raise duplicate_keys(root, row[0])
 
     def execute(self) -> None:
         if not self.context.files.get(self.load.root):
@@ -126,15 +145,30 @@ class TreeMerge:
         chain = self._chain()
         names = chain.names
         try:
+            marks = self._count_marks(chain)
             statements.create_view(f"{context.prefix}rows_to_insert", chain.roots.rows_to_insert())
             if chain.replaces:
                 statements.create_view(f"{context.prefix}rows_to_delete", chain.roots.rows_to_delete())
             for table in reversed(chain.tables):
                 has_rows = table.name in context.files
-                if (has_rows or chain.replaces) and not context.is_committed(table.name):
-                    context.run_merge(table.name, self._source(chain, table, names))
+                if not (has_rows or chain.replaces) or context.is_committed(table.name):
+                    continue
+                tally = context.run_merge(table.name, self._source(chain, table, names))
+                if tally is not None and table == chain.root:
+                    tally.replaced, tally.marked = marks
+                    tally.ended, tally.changed = tally.changed, 0
+                    if chain.roots.replaces_by_key:
+                        tally.replaced = min(tally.inserted, tally.removed)
         finally:
             statements.drop_views()
+
+    def _count_marks(self, chain: TableTreeStatements) -> tuple[int, int]:
+        """How many inserted rows replace one of their key, and how many only mark deletions."""
+        query = chain.roots.write_counts()
+        if query is None or not (self.context.store.counts_merged_rows or self.context.catalog is not None):
+            return 0, 0
+        replaced, marked = self.context.statements.run(query)[0]
+        return int(replaced), int(marked)
 
     def _chain(self) -> TableTreeStatements:
         context, type_of = self.context, self.context.store.warehouse.type_of
@@ -147,7 +181,7 @@ class TreeMerge:
         }
         keys = context.commit.keys.__getitem__
         return TableTreeStatements(
-            context.commit.schema, self.load, keys, context.sql_name, views.__getitem__, names
+            context.commit.schema, self.load, keys, context.relation, views.__getitem__, names
         )
 
     def _source(self, chain: TableTreeStatements, table: Table, names: MergeNames) -> MergeSource:
@@ -198,7 +232,7 @@ class KeyedMerge:
         columns, types = context.staged_columns(table), context.types[table]
         keyed = KeyedStatements(
             self.load,
-            context.sql_name(table),
+            context.relation(table),
             context.stage(table, columns),
             columns,
             types,
@@ -210,8 +244,9 @@ class KeyedMerge:
             for statement in keyed.prepare():
                 statements.run(statement)
             source = self._source(keyed, columns)
-            if not source.is_empty:
-                context.run_merge(table, source)
+            tally = None if source.is_empty else context.run_merge(table, source)
+            if tally is not None:
+                tally.replaced = min(tally.inserted, tally.removed)
         finally:
             statements.drop_views()
 
@@ -249,7 +284,7 @@ class IdentityMerge:
         statements = IdentityStatements(
             self.links,
             rules,
-            context.sql_name(table),
+            context.relation(table),
             context.commit.now,
             context.place,
             context.prefix,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from trellis.destinations.sql.names import quoted
+
+MERGE_METRICS: Final = ("num_inserted_rows", "num_updated_rows", "num_deleted_rows")
+"""The columns in which a MERGE says what it did, where it does: with Delta."""
 
 
 @dataclass
@@ -31,14 +35,30 @@ class MergeSource:
 
     def statement(self, table: str, q: str) -> str:
         """The statement; every name that it adds begins with `q`."""
-        keys = self._key_columns(q)
-        same = " AND ".join(
-            f"{q}current.{quoted(name)} = {q}source.{key}" for name, key in zip(self.keys, keys, strict=True)
-        )
         return (
             f"MERGE INTO {table} AS {q}current USING ({' UNION ALL '.join(self._rows(q))}) AS {q}source "
-            f"ON {same or 'FALSE'} {' '.join(self._clauses(q))}"
+            f"ON {self._is_same(q)} {' '.join(self._clauses(q))}"
         )
+
+    def counts_query(self, table: str, q: str) -> str:
+        """A query of how many rows the statement would insert, update and delete: `MERGE_METRICS`."""
+        action, is_known = f"{q}source.{q}action", f"{q}current.{q}known IS NOT NULL"
+        updates = f"({action} = 'upsert' OR ({action} = 'end' AND {self.is_ended}))"
+        conditions = (
+            f"{action} IN ('insert', 'upsert') AND NOT {is_known}",
+            f"{updates} AND {is_known}",
+            f"{action} = 'delete' AND {is_known}",
+        )
+        pairs = zip(conditions, MERGE_METRICS, strict=True)
+        counts = ", ".join(f"count(CASE WHEN {condition} THEN 1 END) AS {name}" for condition, name in pairs)
+        return (
+            f"SELECT {counts} FROM ({' UNION ALL '.join(self._rows(q))}) AS {q}source "
+            f"LEFT JOIN (SELECT *, TRUE AS {q}known FROM {table}) AS {q}current ON {self._is_same(q)}"
+        )
+
+    def _is_same(self, q: str) -> str:
+        keys = zip(self.keys, self._key_columns(q), strict=True)
+        return " AND ".join(f"{q}current.{quoted(name)} = {q}source.{key}" for name, key in keys) or "FALSE"
 
     def _rows(self, q: str) -> Iterator[str]:
         """Queries of the rows of the source: what to do, the keys to look for, the values."""

@@ -1,69 +1,62 @@
-"""The Spark session of a lake: the user's own where one runs, else one with what the table format needs."""
+"""What a Spark session needs for the tables of a lake."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
-from trellis.destinations.lake.formats import DELTA_FORMAT, FORMATS, ICEBERG_FORMAT, TableFormat
+from trellis.destinations.lake.files import storage_of
+from trellis.destinations.lake.formats import DELTA_FORMAT, HADOOP_AWS, TableFormat
 from trellis.engine.spark.packages import SparkPackage, request_package
 from trellis.engine.spark.session import get_session
+from trellis.engine.spark.settings import add_settings
+from trellis.engine.storage.location import is_remote, parse_url
 from trellis.errors import DestinationError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_MAIN_CATALOG = "spark_catalog"
+MAIN_CATALOG = "spark_catalog"
+_S3 = "fs.s3a."
+_PREFIXES = (_S3, "fs.gs.", "fs.azure.account.key", "fs.azure.account.oauth2", "fs.azure.sas")
+"""How the names of properties begin that file systems of Hadoop have, too."""
 
 
-def request_format(format_: TableFormat) -> None:
-    """Let a session that Trellis starts in local mode have what the format needs."""
-    settings = {f"spark.sql.catalog.{_MAIN_CATALOG}": DELTA_FORMAT.catalog} if format_ is DELTA_FORMAT else {}
+def request_format(format_: TableFormat, root: str) -> None:
+    """Let a session that Trellis starts in local mode have what the tables below a folder need."""
+    settings = {f"spark.sql.catalog.{MAIN_CATALOG}": DELTA_FORMAT.catalog} if format_ is DELTA_FORMAT else {}
     request_package(SparkPackage(format_.package, format_.extension, settings))
+    if is_remote(root) and parse_url(root).store == "s3":
+        request_package(SparkPackage(HADOOP_AWS))
 
 
-def delta_session() -> SparkSession:
-    """Raises DestinationError where the session that runs has no Delta Lake."""
-    request_format(DELTA_FORMAT)
+def delta_session(root: str) -> SparkSession:
+    """A session that reads and writes the Delta tables below a folder.
+
+    Raises DestinationError where the session that runs has no Delta Lake.
+    """
+    request_format(DELTA_FORMAT, root)
     session = get_session()
-    if _class_of(session, _MAIN_CATALOG) != DELTA_FORMAT.catalog:
+    if catalog_class(session, MAIN_CATALOG) != DELTA_FORMAT.catalog:
         raise DestinationError(
             "the Spark session of this process has no Delta Lake, which merges need; start it with "
             f"spark.jars.packages={DELTA_FORMAT.package}, spark.sql.extensions={DELTA_FORMAT.extension} and "
-            f"spark.sql.catalog.{_MAIN_CATALOG}={DELTA_FORMAT.catalog}; nothing was loaded"
+            f"spark.sql.catalog.{MAIN_CATALOG}={DELTA_FORMAT.catalog}; nothing was loaded"
         )
+    add_settings(session, storage_settings(root))
     return session
 
 
-def iceberg_session(catalog: str, location: str) -> SparkSession:
-    """A session with the Iceberg tables below a folder as a catalog."""
-    request_format(ICEBERG_FORMAT)
-    session = get_session()
-    if not _class_of(session, catalog):
-        session.conf.set(f"spark.sql.catalog.{catalog}.type", "hadoop")
-        session.conf.set(f"spark.sql.catalog.{catalog}.warehouse", location)
-        session.conf.set(f"spark.sql.catalog.{catalog}", ICEBERG_FORMAT.catalog)
-    return session
-
-
-def iceberg_catalog(location: str) -> str:
-    """The name of the catalog of a warehouse."""
-    return f"trellis_{hashlib.sha256(location.encode()).hexdigest()[:12]}"
-
-
-def format_of(session: SparkSession, catalog: str) -> TableFormat:
-    """The format of the tables that a catalog creates. Raises DestinationError."""
-    class_name = _class_of(session, catalog)
-    words = {"iceberg": ICEBERG_FORMAT, "delta": DELTA_FORMAT, "unitycatalog": DELTA_FORMAT}
-    format_ = next((words[word] for word in words if word in class_name.lower()), None)
-    if format_ is None:
-        known = " or ".join(other.warehouse.title for other in FORMATS)
-        raise DestinationError(
-            f"catalog {catalog}: the Spark session has no catalog of that name whose tables commit, such as "
-            f"one of {known}; set spark.sql.catalog.{catalog} to its class"
-        )
-    return format_
-
-
-def _class_of(session: SparkSession, catalog: str) -> str:
+def catalog_class(session: SparkSession, catalog: str) -> str:
+    """The class of a catalog; empty where the session has none of this name."""
     return session.conf.get(f"spark.sql.catalog.{catalog}", "") or ""
+
+
+def storage_settings(root: str) -> dict[str, str]:
+    """What a session needs to open the files of a lake as this process does, by the names of Hadoop."""
+    if not is_remote(root):
+        return {}
+    properties = dict(storage_of(root).settings.properties)
+    if properties.get(f"{_S3}endpoint"):  # as s3_options does
+        properties.setdefault(f"{_S3}path.style.access", "true")
+        properties.setdefault(f"{_S3}endpoint.region", "us-east-1")
+    return {name: value for name, value in properties.items() if name.startswith(_PREFIXES)}

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
+from trellis.destinations.lake.files import spark_location
 from trellis.destinations.lake.staged import DataFile
 from trellis.destinations.sql.keyed import EngineSyntax
-from trellis.destinations.sql.literals import value_text
+from trellis.destinations.sql.literals import string_literal, value_text
 from trellis.engine.spark.failures import is_concurrent_commit, statement_failure
 from trellis.schema.model import NOTHING
 from trellis.warehouses.identifiers import BACKTICKS
@@ -44,14 +45,15 @@ def to_spark(statement: str) -> str:
 
 
 def spark_literal(value: pa.Scalar) -> str:
-    """
+    """A value in a statement that `to_spark` has not seen yet.
+
     >>> spark_literal(pa.scalar("it's")), spark_literal(pa.scalar(b"\\xca")), spark_literal(pa.scalar(7))
-    ("'it\\\\'s'", "X'ca'", "'7'")
+    ("'it''s'", "X'ca'", "'7'")
     """
     stored = value.as_py()
     if isinstance(stored, bytes):
         return f"X'{stored.hex()}'"
-    return _string_literal(value_text(value))
+    return string_literal(value_text(value))
 
 
 def _string_literal(text: str) -> str:
@@ -123,7 +125,7 @@ class SparkStatements:
             return self.create_view(name, f"SELECT {', '.join(nulls)} WHERE FALSE")
         with self.explained():
             fields = ", ".join(f"{quoted[column]} {type_}" for column, type_ in types.items())
-            rows = self.session.read.schema(fields).parquet(*(file.path for file in files))
+            rows = self.session.read.schema(fields).parquet(*(spark_location(file.path) for file in files))
             position = f"struct(_metadata.file_path AS f, _metadata.row_index AS n) AS {place}"
             rows.selectExpr(*quoted.values(), position).createOrReplaceTempView(view)
         self._created.append(view)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from trellis.destinations.lake.files import storage_of
 from trellis.destinations.lake.types import arrow_type_of, name_of
 from trellis.destinations.refusals import null_violation, type_mismatch
 from trellis.engine.arrow.types import arrow_schema
@@ -23,22 +24,26 @@ _STRING_LIMIT = 32
 
 @dataclass(frozen=True)
 class DataFile:
-    """A local Parquet file whose columns have the types of its table."""
+    """A Parquet file whose columns have the types of its table."""
 
     path: str
     rows: int
+    columns: Sequence[str] = ()
+    """Those that the file has; without any it has all of the table."""
 
 
 @dataclass(frozen=True)
 class TableFiles:
     """The staged files of one table. `types` are those of its columns, `declared` those of its schema.
 
-    A file is written anew beside the old one where its types are others.
+    The columns in `required` take no NULL in the table as it is. A file is written anew beside the old one
+    where its types are others.
     """
 
     table: Table
     types: Mapping[str, str]
     declared: Mapping[str, str]
+    required: Collection[str] = ()
 
     def prepare(self, files: Sequence[StagedFile]) -> list[DataFile]:
         """Raises SchemaError for a value that its column cannot hold, ContractError for a missing one."""
@@ -46,38 +51,42 @@ class TableFiles:
 
     def write_rows(self, rows: Sequence[Mapping[str, Any]], path: str) -> DataFile:
         """Write a few rows as a file; columns that a row lacks are NULL."""
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(
             pa.Table.from_pylist([dict(row) for row in rows], schema=arrow_schema(self.table)), path
         )
         return self._prepare_file(path)
 
     def _prepare_file(self, path: str) -> DataFile:
-        with pq.ParquetFile(path) as file:
+        storage = storage_of(path)
+        with storage.explained(path), open_parquet(path) as file:
             self._refuse_nulls(file)
             names = {name.lower(): name for name in self.types}
             source = file.schema_arrow
             columns = [names[field.name.lower()] for field in source]
-            pairs = zip(columns, source, strict=True)
-            types = [arrow_type_of(self.types[name]) or field.type for name, field in pairs]
+            types = (
+                arrow_type_of(self.types[name]) or field.type
+                for name, field in zip(columns, source, strict=True)
+            )
             target = pa.schema(list(zip(columns, types, strict=True)))
             if target.equals(source):
-                return DataFile(path, file.metadata.num_rows)
-            cast = f"{path.removesuffix('.parquet')}.cast.parquet"
-            with pq.ParquetWriter(cast, target) as writer:
+                return DataFile(path, file.metadata.num_rows, columns)
+            cast, files = storage.arrow_path(f"{path.removesuffix('.parquet')}.cast.parquet")
+            with pq.ParquetWriter(cast, target, filesystem=files) as writer:
                 for batch in file.iter_batches(batch_size=GROUP_ROWS):
                     arrays = [
-                        self._cast(name, array, type_)
-                        for name, array, type_ in zip(columns, batch.columns, types, strict=True)
+                        self._cast(field.name, array, field.type)
+                        for field, array in zip(target, batch.columns, strict=True)
                     ]
                     writer.write_table(pa.Table.from_arrays(arrays, schema=target))
-            return DataFile(cast, file.metadata.num_rows)
+            return DataFile(f"{path.removesuffix('.parquet')}.cast.parquet", file.metadata.num_rows, columns)
 
     def _refuse_nulls(self, file: pq.ParquetFile) -> None:
         present = {*file.schema_arrow.names}
-        for column in self.table.complete_columns:
-            if column.required and (column.name not in present or _has_null(file, column.name)):
-                raise null_violation(self.table.name, column.name)
+        declared = (column.name for column in self.table.complete_columns if column.required)
+        for column in dict.fromkeys((*declared, *self.required)):
+            if column not in present or _has_null(file, column):
+                raise null_violation(self.table.name, column)
 
     def _cast(self, name: str, array: pa.Array, type_: pa.DataType) -> pa.Array:
         """The values in the type of the table; where that is not the declared one none may change."""
@@ -100,6 +109,16 @@ class TableFiles:
         return cast
 
 
+def staged_rows(files: Sequence[DataFile], types: Mapping[str, str]) -> pa.dataset.Dataset:
+    """The rows of prepared files of a table with these columns; those that a file lacks are NULL."""
+    from pyarrow.dataset import dataset
+
+    fields = [(name, arrow_type_of(type_)) for name, type_ in types.items()]
+    schema = pa.schema([(name, type_) for name, type_ in fields if type_ is not None])
+    places = [storage_of(file.path).arrow_path(file.path) for file in files]
+    return dataset([place for place, _ in places], schema=schema, format="parquet", filesystem=places[0][1])
+
+
 def change_batch(
     table: str, batch: pa.RecordBatch, schema: pa.Schema, values: Mapping[str, pa.Scalar]
 ) -> pa.RecordBatch:
@@ -109,17 +128,47 @@ def change_batch(
     """
     arrays = []
     for field, array in zip(schema, batch.columns, strict=True):
+        filled = pa.repeat(values[field.name], len(batch)) if field.name in values else array
         try:
-            filled = pa.repeat(values[field.name], len(batch)) if field.name in values else array
-            arrays.append(filled.cast(field.type))
+            is_text = pa.types.is_string(field.type) and not pa.types.is_string(filled.type)
+            arrays.append(_text_of(filled) if is_text else filled.cast(field.type))
         except pa.ArrowException as bad:
-            raise type_mismatch(table, field.name, name_of(array.type), name_of(field.type)) from bad
+            real, declared = name_of(array.type), name_of(field.type)
+            misfit = _first_misfit(filled, field.type)
+            raise type_mismatch(table, field.name, real, declared, misfit) from bad
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _first_misfit(array: pa.Array, type_: pa.DataType) -> object:
+    """The first value that cannot be cast."""
+    for value in array.drop_null():
+        try:
+            value.cast(type_)
+        except pa.ArrowException:
+            return value.as_py()
+    return None
+
+
+def _text_of(array: pa.Array) -> pa.Array:
+    """Values as DuckDB writes them, so that a column that becomes text looks alike in every destination."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as db:
+        db.execute("SET TimeZone = 'UTC'")
+        db.register("arrow_values", pa.table({"value": array}))
+        text = db.sql('SELECT CAST("value" AS VARCHAR) AS "value" FROM arrow_values').to_arrow_table()
+    return text.column(0).combine_chunks()
+
+
+def open_parquet(path: str) -> pq.ParquetFile:
+    """A Parquet file on any file system."""
+    place, files = storage_of(path).arrow_path(path)
+    return pq.ParquetFile(place, filesystem=files)
 
 
 def file_statistics(path: str) -> dict[str, Any]:
     """What the log of a Delta table keeps of a file, so that readers pass over it: rows, NULLs, bounds."""
-    with pq.ParquetFile(path) as file:
+    with open_parquet(path) as file:
         statistics: dict[str, Any] = {"numRecords": file.metadata.num_rows}
         nulls, least, greatest = dict[str, int](), dict[str, Any](), dict[str, Any]()
         for name, chunks in _flat_chunks(file):
@@ -152,5 +201,8 @@ def _bounds(chunk: Any) -> tuple[Any, ...]:
 
 
 def _has_null(file: pq.ParquetFile, name: str) -> bool:
+    chunks = dict(_flat_chunks(file)).get(name, ())
+    if chunks and all(chunk.statistics is not None and chunk.statistics.has_null_count for chunk in chunks):
+        return any(chunk.statistics.null_count for chunk in chunks)
     groups = range(file.metadata.num_row_groups)
     return any(file.read_row_group(group, columns=[name]).column(name).null_count for group in groups)

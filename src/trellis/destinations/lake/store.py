@@ -34,8 +34,8 @@ class CommitLabel:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @staticmethod
-    def of_load(load_id: str, notes: Mapping[str, str] | None = None) -> CommitLabel:
-        return CommitLabel(f"trellis-load-{load_id}", notes or {})
+    def of_load(load_id: str) -> CommitLabel:
+        return CommitLabel(f"trellis-load-{load_id}")
 
 
 class LabelConflict(Exception):
@@ -48,6 +48,10 @@ class LakeReader(Protocol):
     warehouse: Warehouse
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]: ...
+
+    def find_table(self, name: TableName) -> CatalogTable | None:
+        """One table of the catalog."""
+        ...
 
     def scan(
         self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
@@ -62,11 +66,20 @@ class LakeReader(Protocol):
         ...
 
 
-class SparkTables(Protocol):
+class ReachedBySpark(Protocol):
     """How Spark reaches the tables."""
+
+    @property
+    def counts_merged_rows(self) -> bool:
+        """Whether a MERGE says how many rows it changed."""
+        ...
 
     def sql_name(self, name: TableName) -> str:
         """A table in a statement, with its quotes."""
+        ...
+
+    def session_settings(self) -> Mapping[str, str]:
+        """What a session needs to know these tables."""
         ...
 
     def statements(self) -> SparkStatements:
@@ -74,11 +87,11 @@ class SparkTables(Protocol):
         ...
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
-        """The settings of a session under which a statement commits with a label."""
+        """The settings under which a statement commits with a label."""
         ...
 
 
-class TableStore(LakeReader, SparkTables, Protocol):
+class TableStore(LakeReader, ReachedBySpark, Protocol):
     """Changes tables: what is committed under a label is one commit."""
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:

@@ -43,11 +43,21 @@ def arrow_type_of(name: str) -> pa.DataType | None:
 
 
 def _scalar(name: str) -> pa.DataType:
-    if digits := _DECIMAL.fullmatch(name):
-        return pa.decimal128(int(digits[1]), int(digits[2]))
+    if size := decimal_size(name):
+        return pa.decimal128(*size)
     if name not in _ARROW:
         raise ValueError(name)
     return _ARROW[name]
+
+
+def decimal_size(name: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal; None for another type.
+
+    >>> decimal_size("DECIMAL(10,2)"), decimal_size("BIGINT")
+    ((10, 2), None)
+    """
+    digits = _DECIMAL.fullmatch(name)
+    return (int(digits[1]), int(digits[2])) if digits else None
 
 
 def declared_type(column: Column, warehouse: Warehouse, native: Mapping[DataType, str]) -> str:

@@ -43,7 +43,8 @@ from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.spark_relation import SparkRelation
 from trellis.destinations.sql.migration import Migration
-from trellis.destinations.sql.preconditions import catalog_has_changed, check_base_states
+from trellis.destinations.sql.preconditions import check_base
+from trellis.destinations.sql.queries import version_order
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -165,11 +166,8 @@ class Parquet:
 
     def _check_base(self, base: Manifest, commit: Commit) -> None:
         """Raises CommitConflict, StateConflict where the load was not planned on these tables."""
-        if base.schemas.get(commit.schema.name) != commit.base_hash:
-            raise CommitConflict
-        if catalog_has_changed(commit, catalog_of(base)):
-            raise CommitConflict
-        check_base_states(commit, partial(self._newest_in, base))
+        version_hash = base.schemas.get(commit.schema.name)
+        check_base(commit, version_hash, catalog_of(base), partial(self._newest_in, base))
 
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
@@ -238,7 +236,7 @@ class Parquet:
         if metadata.versions not in self.catalog(dataset):
             return []
         rows = self.query(dataset, metadata.versions)
-        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+        return sorted(rows, key=version_order)
 
     def _live(self, manifest: Manifest, table: str) -> LiveTable:
         if table not in manifest.tables:

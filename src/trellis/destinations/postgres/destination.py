@@ -51,6 +51,7 @@ from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import refuse_views
+from trellis.destinations.sql.queries import version_order
 from trellis.destinations.url import redacted
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, UsageError
@@ -208,7 +209,7 @@ class Postgres:
         with self._open() as session:
             known = has_table(session, dataset, metadata.versions)
             rows = read_rows(session, dataset, metadata.versions) if known else []
-        return sorted(rows, key=lambda row: (row["version"], row["inserted_at"]))
+        return sorted(rows, key=version_order)
 
     @contextmanager
     def _open(self) -> Iterator[Session]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, FillValues
+from trellis.destinations.refusals import refuse_case_variants
 from trellis.destinations.sql.literals import LiteralRenderer
 from trellis.destinations.sql.names import quoted
-from trellis.schema.model import Column, Table
+from trellis.destinations.sql.preconditions import refuse_views
+from trellis.schema.model import Column, Schema, Table
 from trellis.warehouses import statements as sql
 from trellis.warehouses.statements import ColumnDefinition
 from trellis.warehouses.warehouse import Warehouse
@@ -33,6 +35,13 @@ class Migration:
     name_of: Callable[[str], str] = quoted
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     filled: FillValues = field(default_factory=dict)
+
+    def of_schema(self, schema: Schema) -> list[str]:
+        """Raises SchemaError for names that differ only in case, and for views in the place of tables."""
+        tables = [table for table in schema.tables.values() if table.complete_columns]
+        refuse_case_variants(tables, self.catalog)
+        refuse_views(tables, self.catalog)
+        return self.statements(tables)
 
     def statements(self, tables: Iterable[Table]) -> list[str]:
         return [statement for table in tables for statement in self.of_table(table)]

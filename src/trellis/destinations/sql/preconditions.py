@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.destinations.base import CatalogTable, Commit, StateConflict
+from trellis.destinations.base import CatalogTable, Commit, CommitConflict, StateConflict
 from trellis.engine.staging.loaded_files import LOADED_FILES
 from trellis.errors import SchemaError
 from trellis.schema.model import Table
@@ -48,6 +48,18 @@ def check_base_states(commit: Commit, newest: NewestRow) -> None:
             f"pipeline {pipeline}: another run moved its cursors or its state while this one ran; "
             "nothing was loaded, run again"
         )
+
+
+def check_base(
+    commit: Commit, version_hash: str | None, catalog: Mapping[str, CatalogTable], newest: NewestRow
+) -> None:
+    """Raises CommitConflict, StateConflict where the dataset is not as it was when the load was planned.
+
+    `version_hash` is that of the newest stored version of the schema; `newest` as in `check_base_states`.
+    """
+    if version_hash != commit.base_hash or catalog_has_changed(commit, catalog):
+        raise CommitConflict
+    check_base_states(commit, newest)
 
 
 def _check_files(commit: Commit, newest: NewestRow) -> None:

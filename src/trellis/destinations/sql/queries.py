@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from trellis.destinations.sql.names import quoted
 
@@ -18,6 +19,11 @@ def newest_version_query(versions: str, column: str) -> str:
         f"SELECT {quoted(column)} FROM {versions} "
         'WHERE "schema_name" = $1 ORDER BY "version" DESC, "inserted_at" DESC LIMIT 1'
     )
+
+
+def version_order(row: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The sort key of rows with stored versions: the newest is the last one."""
+    return row["version"], row["inserted_at"]
 
 
 def newest_row_query(relation: str, column: str, order: Iterable[str]) -> str:

@@ -1,10 +1,14 @@
-"""What the conf of a running session says, for everything that Trellis opens itself."""
+"""The conf of a running session: what it says for files that Trellis opens itself, and what it lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from trellis.engine.spark.session import active_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def session_conf() -> Mapping[str, str]:
@@ -14,3 +18,10 @@ def session_conf() -> Mapping[str, str]:
     """
     session = active_session()
     return {} if session is None else session.conf.getAll
+
+
+def add_settings(session: SparkSession, settings: Mapping[str, str]) -> None:
+    """Set what a session does not say yet. Hadoop's own settings have names without `spark.hadoop.`."""
+    for name, value in settings.items():
+        if not any(session.conf.get(known, None) for known in (name, f"spark.hadoop.{name}")):
+            session.conf.set(name, value)

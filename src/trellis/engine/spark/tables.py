@@ -18,8 +18,10 @@ SPARK_DIGITS = 38
 def read_frame(
     session: SparkSession, format_name: str, locations: Sequence[str], options: Mapping[str, str]
 ) -> DataFrame:
-    """What Spark's reader makes of files or a table of files. Raises SparkError."""
+    """What Spark's reader makes of files; without a format of the name of a table. Raises SparkError."""
     try:
+        if not format_name:
+            return session.read.options(**options).table(locations[0])
         return session.read.format(format_name).options(**options).load(list(locations))
     except Exception as failure:
         raise job_failure(failure) from failure

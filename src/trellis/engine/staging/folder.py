@@ -110,6 +110,8 @@ def _fetch(folder: StagingFolder, file: StagedFile) -> StagedFile:
 def _move(folder: StagingFolder, file: StagedFile) -> StagedFile:
     if file.path.startswith(f"{folder.home}/"):
         return file
+    if is_remote(file.path):
+        return _fetch(folder, file)
     target = folder.home + file.path.removeprefix(folder.rows)
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)

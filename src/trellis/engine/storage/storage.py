@@ -148,6 +148,22 @@ class Storage:
         ):
             shutil.copyfileobj(stream, file, COPY)
 
+    def copy_file(self, source: str, target: str) -> None:
+        """Copy a file, of which one or both are remote; within a store that is the work of the store."""
+        if not is_remote(target):
+            self.download(source, target)
+            return
+        path, files = self._remote(target)
+        with explained(target, self.settings):
+            if is_remote(source) and parse_url(source).store == parse_url(target).store:
+                files.copy_file(self._remote(source)[0], path)
+                return
+            with (
+                self.open_input(source, COPY) as stream,
+                files.open_output_stream(path, compression=None) as copy,
+            ):
+                shutil.copyfileobj(stream, copy, COPY)
+
     def explained(self, location: str) -> AbstractContextManager[None]:
         """What the file system of a location refuses inside is raised as one sentence, if it is remote."""
         return explained(location, self.settings)

@@ -160,6 +160,7 @@ class StoredTable:
         decimals of more than 38 digits are text.
         """
         from trellis.engine.spark.session import get_session
+        from trellis.engine.spark.settings import add_settings
         from trellis.engine.spark.tables import frame_of, read_frame, select_frame
 
         source, session = self.dataset, get_session(self.dataset.master, self.dataset.remote)
@@ -169,11 +170,11 @@ class StoredTable:
             relation = None
             if isinstance(source.destination, ReadableBySpark):
                 relation = source.destination.spark_relation(source.dataset, name)
-            frames[f"t{number}"] = (
-                frame_of(session, source._arrow(name))
-                if relation is None
-                else read_frame(session, relation.format, relation.locations, relation.options)
-            )
+            if relation is None:
+                frames[f"t{number}"] = frame_of(session, source._arrow(name))
+                continue
+            add_settings(session, relation.settings)
+            frames[f"t{number}"] = read_frame(session, relation.format, relation.locations, relation.options)
         return select_frame(session, self._query(SparkSql(), table, ancestors), frames)
 
     def duckdb(self) -> duckdb.DuckDBPyRelation:

@@ -100,7 +100,7 @@ class LoadAttempt:
         with _Clock(self.seconds, "conform"):
             state = self._conform(state, naming)
             files = [file for outcome in self.outcomes for file in outcome.files]
-            files = self._fetch(files)
+            files = self._fetch(files, state.schema)
             if self.job.claim:
                 files += self.job.claim.stage(self.staging.home, self.load_id, self.now)
         never_populated = [name for name in roots if self._is_never_populated(name, before, state.schema)]
@@ -159,11 +159,15 @@ class LoadAttempt:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def _fetch(self, files: Sequence[StagedFile]) -> list[StagedFile]:
-        """The staged files where the destination reads them, ready to be loaded."""
-        fetched = iter(self.staging.fetch(files))
+    def _fetch(self, files: Sequence[StagedFile], schema: Schema) -> list[StagedFile]:
+        """The staged files where the destination reads them, and dead letters here, ready to be loaded."""
+        local = {*DEAD_LETTER_TABLES, *self._keepers(schema)}
+        read_here = [
+            f for f in files if not self.destination.abilities.reads_remote_files or f.table in local
+        ]
+        fetched = dict(zip(read_here, self.staging.fetch(read_here), strict=True))
         for outcome in self.outcomes:
-            outcome.files = [next(fetched) for _ in outcome.files]
+            outcome.files = [fetched.get(file, file) for file in outcome.files]
         return renumber_positions(
             [file for outcome in self.outcomes for file in outcome.files], self.outcomes
         )

@@ -65,7 +65,8 @@ class LoadRunner:
                 if outcome is not None:
                     outcome.load_id, outcome.commits = flight.load_id, attempt + 1
                 folder = f"{home}/rows" if dry_run else self.context.destination.staging(flight.load_id)
-                staging = StagingFolder.of(folder, self.context.staging, flight.load_id, storage)
+                root = self.context.staging or self.context.destination.abilities.staging
+                staging = StagingFolder.of(folder, root, flight.load_id, storage)
                 staging.make()
                 flight.claim(staging)
                 trial, kept = LoadAttempt(self.context, job, flight.load_id, staging), False

@@ -17,9 +17,21 @@ from trellis.errors import DestinationError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column, Schema, Table
 
+LAKES = [pytest.param(name, marks=pytest.mark.lake) for name in ("delta", "iceberg")]
+
+
+@pytest.fixture(params=["duckdb", *LAKES])
+def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Pipeline:
+    """In a DuckDB file, and in the tables of a lake, whose merges are jobs of Spark."""
+    if request.param == "duckdb":
+        return trellis.pipeline("farm", to=f"duckdb:{tmp_path}/farm.duckdb", dataset="d")
+    request.getfixturevalue("spark")
+    return trellis.pipeline("farm", to=f"{request.param}:{tmp_path}/farm", dataset="d")
+
 
 @pytest.fixture
-def farm(tmp_path: Path) -> Pipeline:
+def file_farm(tmp_path: Path) -> Pipeline:
+    """In a DuckDB file that is changed by hand."""
     return trellis.pipeline("farm", to=f"duckdb:{tmp_path}/farm.duckdb", dataset="d")
 
 
@@ -217,20 +229,20 @@ def test_m07_an_edited_import_file_replaces_the_schema(tmp_path: Path) -> None:
     assert farm.schema.stored_version == again
 
 
-def test_m08_a_stored_schema_that_was_edited_is_refused(farm: Pipeline) -> None:
-    farm.run([{"a": 1}], table_name="t")
-    sql(farm, """UPDATE d._dlt_version SET "schema" = replace("schema", 'bigint', 'double')""")
+def test_m08_a_stored_schema_that_was_edited_is_refused(file_farm: Pipeline) -> None:
+    file_farm.run([{"a": 1}], table_name="t")
+    sql(file_farm, """UPDATE d._dlt_version SET "schema" = replace("schema", 'bigint', 'double')""")
     with pytest.raises(SchemaError, match="schema farm was modified outside Trellis"):
-        farm.run([{"a": 1}], table_name="t")
-    assert rows(farm, "t", "a") == [1]
+        file_farm.run([{"a": 1}], table_name="t")
+    assert rows(file_farm, "t", "a") == [1]
 
 
-def test_m01_a_column_dropped_by_hand_comes_back(farm: Pipeline) -> None:
+def test_m01_a_column_dropped_by_hand_comes_back(file_farm: Pipeline) -> None:
     """dlt does not look while the hash is known, and its load fails: see what is different in docs/dlt.md."""
-    farm.run([{"a": 1, "b": 2}], table_name="t")
-    sql(farm, "ALTER TABLE d.t DROP COLUMN b")
-    farm.run([{"a": 3, "b": 4}], table_name="t")
-    assert rows(farm, "t", "a", "b") == [(1, None), (3, 4)]
+    file_farm.run([{"a": 1, "b": 2}], table_name="t")
+    sql(file_farm, "ALTER TABLE d.t DROP COLUMN b")
+    file_farm.run([{"a": 3, "b": 4}], table_name="t")
+    assert rows(file_farm, "t", "a", "b") == [(1, None), (3, 4)]
 
 
 def test_w27_from_append_to_merge_with_nested_rows_that_have_no_root_key(farm: Pipeline) -> None:
@@ -263,7 +275,7 @@ def test_columns_may_be_declared_by_column_objects(farm: Pipeline) -> None:
     assert farm.destination.catalog("d")["t"].columns["a"] == "DECIMAL(10,2)"
 
 
-@pytest.mark.parametrize("to", ["duckdb", "parquet"])
+@pytest.mark.parametrize("to", ["duckdb", "parquet", "delta", "iceberg"])
 def test_of_two_runs_that_move_one_cursor_the_later_one_is_refused(tmp_path: Path, to: str) -> None:
     """Else rows would be loaded twice, and the cursor could go back."""
     place = f"{to}:{tmp_path}/place" + (".duckdb" if to == "duckdb" else "")
@@ -285,13 +297,13 @@ def test_of_two_runs_that_move_one_cursor_the_later_one_is_refused(tmp_path: Pat
     assert sorted(ids) == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_value_that_a_column_retyped_by_hand_would_change_is_refused(farm: Pipeline) -> None:
-    farm.load([{"v": 1.5}], table="t")
-    sql(farm, "ALTER TABLE d.t ALTER v TYPE BIGINT")
+def test_a_value_that_a_column_retyped_by_hand_would_change_is_refused(file_farm: Pipeline) -> None:
+    file_farm.load([{"v": 1.5}], table="t")
+    sql(file_farm, "ALTER TABLE d.t ALTER v TYPE BIGINT")
     with pytest.raises(SchemaError, match=r"column v: it is BIGINT .* '2.5' does not fit"):
-        farm.load([{"v": 2.5}], table="t")
-    farm.load([{"v": 3.0}], table="t")
-    assert rows(farm, "t", "v") == [2, 3]
+        file_farm.load([{"v": 2.5}], table="t")
+    file_farm.load([{"v": 3.0}], table="t")
+    assert rows(file_farm, "t", "v") == [2, 3]
 
 
 def test_values_that_a_model_has_no_field_for_are_kept(farm: Pipeline) -> None:

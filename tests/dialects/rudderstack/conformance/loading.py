@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,19 @@ class Shop:
         self.settings = settings if provider is None else {"provider": provider, **settings}
 
     @property
+    def to(self) -> str:
+        return f"duckdb:{self.path}"
+
+    @property
     def pipeline(self) -> Pipeline:
-        return trellis.pipeline(
-            "shop", to=f"duckdb:{self.path}", dialect="rudderstack", settings=self.settings
-        )
+        return trellis.pipeline("shop", to=self.to, dialect="rudderstack", settings=self.settings)
+
+    @contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A DuckDB with the tables."""
+        with duckdb.connect(str(self.path)) as db:
+            db.execute("SET TimeZone = 'UTC'")
+            yield db
 
     def load(self, *events: Any, **options: Any) -> Report:
         """Load events, or files."""
@@ -58,8 +68,7 @@ class Shop:
 
     def sql(self, *statements: str) -> list[tuple[Any, ...]]:
         """The rows of the last."""
-        with duckdb.connect(str(self.path)) as db:
-            db.execute("SET TimeZone = 'UTC'")
+        with self.connect() as db:
             for statement in statements:
                 fetched = db.execute(statement).fetchall()
             return fetched
@@ -74,16 +83,14 @@ class Shop:
 
     def row(self, table: str, id: Any, of: str = "id") -> dict[str, Any]:
         """The one row of this id, without what is NULL."""
-        with duckdb.connect(str(self.path)) as db:
-            db.execute("SET TimeZone = 'UTC'")
+        with self.connect() as db:
             query = f'SELECT * FROM "{table}" WHERE CAST("{of}" AS VARCHAR) = $id'
             (actual,) = db.sql(query, params={"id": str(id)}).to_arrow_table().to_pylist()
         return {name: value for name, value in actual.items() if value is not None}
 
     def content(self, left_out: str = "uuid_ts") -> dict[str, tuple[Any, ...]]:
         """Every table, with its columns and its rows, but not the times of loads."""
-        with duckdb.connect(str(self.path)) as db:
-            db.execute("SET TimeZone = 'UTC'")
+        with self.connect() as db:
             contents = {}
             for (table,) in db.execute("SELECT table_name FROM duckdb_tables()").fetchall():
                 if not table.startswith("_trellis"):
@@ -123,3 +130,24 @@ class Shop:
     @property
     def rejects(self) -> list[tuple[Any, ...]]:
         return self.sql("SELECT position, reason FROM _trellis_rejects ORDER BY ALL")
+
+
+class LakeShop(Shop):
+    """A dataset in a lake; its tables are looked at as they are, and cannot be changed by hand."""
+
+    def __init__(self, kind: str, path: Path) -> None:
+        super().__init__(path)
+        self.kind = kind
+
+    @property
+    def to(self) -> str:
+        return f"{self.kind}:{self.path}"
+
+    @contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        pipeline = self.pipeline
+        with duckdb.connect(":memory:") as db:
+            db.execute("SET TimeZone = 'UTC'")
+            for table in pipeline.destination.catalog(pipeline.dataset):
+                db.register(table, pipeline.read(table).arrow())
+            yield db

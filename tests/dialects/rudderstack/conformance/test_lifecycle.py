@@ -13,26 +13,45 @@ import pytest
 
 import trellis.engine.columnar.event_batcher
 import trellis.engine.input.blocks
-from dialects.rudderstack.conformance.loading import INT_STRING, Opens, Shop, event, identify, moment, track
+from dialects.rudderstack.conformance.loading import (
+    INT_STRING,
+    LakeShop,
+    Opens,
+    Shop,
+    event,
+    identify,
+    moment,
+    track,
+)
 from trellis.errors import ContractError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 
+LAKES = [pytest.param(kind, marks=pytest.mark.lake) for kind in ("delta", "iceberg")]
 UUID = "b8c3364c-f945-5e10-a33f-cbb3397cc989"
+
+
+@pytest.fixture(params=["duckdb", *LAKES])
+def any_shop(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
+    """In a DuckDB file, and in the tables of a lake, whose merges are jobs of Spark."""
+    if request.param == "duckdb":
+        return Shop(tmp_path / "shop.duckdb")
+    request.getfixturevalue("spark")
+    return LakeShop(request.param, tmp_path / "shop")
 
 
 # --- By hand ---------------------------------------------------------------------------------------------
 
 
-def test_r01_r03_r04_tables_come_with_their_first_event(shop: Shop) -> None:
-    shop.load(track("1", price=5))
-    assert shop.tables == {"tracks", "sale", "rudder_discards"}
-    shop.load(
+def test_r01_r03_r04_tables_come_with_their_first_event(any_shop: Shop) -> None:
+    any_shop.load(track("1", price=5))
+    assert any_shop.tables == {"tracks", "sale", "rudder_discards"}
+    any_shop.load(
         identify("u", 1), event("page", "2"), event("screen", "3"), event("group", "4"), event("alias", "5")
     )
-    assert shop.tables == {
+    assert any_shop.tables == {
         "tracks", "sale", "rudder_discards", "identifies", "users", "pages", "screens", "groups", "aliases",
     }  # fmt: skip
-    assert shop.sql("SELECT count(*) FROM tracks") == [(1,)]
+    assert any_shop.sql("SELECT count(*) FROM tracks") == [(1,)]
 
 
 def test_a_column_added_by_hand_takes_values_as_it_is(shop: Shop) -> None:
@@ -281,11 +300,11 @@ def test_a_column_made_by_hand_is_widened(open_shop: Opens) -> None:
     assert shop.types("sale")["n"] == "DOUBLE"
 
 
-def test_absent_columns_stay(shop: Shop) -> None:
-    shop.load(track("1", price=5, code="a"))
-    report = shop.load(track("2"))
+def test_absent_columns_stay(any_shop: Shop) -> None:
+    any_shop.load(track("1", price=5, code="a"))
+    report = any_shop.load(track("2"))
     assert report.changes == ()
-    assert shop.rows("sale", "id", "price", "code") == [("1", 5, "a"), ("2", None, None)]
+    assert any_shop.rows("sale", "id", "price", "code") == [("1", 5, "a"), ("2", None, None)]
 
 
 @pytest.mark.xfail(strict=True, raises=SchemaError, reason="names made by hand are taken letter by letter")
@@ -313,13 +332,13 @@ def test_a_change_by_hand_while_a_load_runs(shop: Shop) -> None:
     assert shop.rows("sale", "id", "price") == [("1", "5"), ("2", "6"), ("3", "NA")]
 
 
-def test_two_schemas_in_one_dataset(shop: Shop) -> None:
-    shop.load(track("1", price=5))
-    other = Pipeline("crm", f"duckdb:{shop.path}", dialect="rudderstack", settings={"provider": "RS"})
+def test_two_schemas_in_one_dataset(any_shop: Shop) -> None:
+    any_shop.load(track("1", price=5))
+    other = Pipeline("crm", any_shop.to, dialect="rudderstack", settings={"provider": "RS"})
     other.load([track("2", price="x", rate=1)])
-    shop.load(track("3", price=7, rate="y"))
-    assert shop.rows("sale", "id", "price", "rate") == [("1", 5, None), ("2", None, 1), ("3", 7, None)]
-    assert [row[:4] for row in shop.discards] == [("2", "sale", "price", "x"), ("3", "sale", "rate", "y")]
+    any_shop.load(track("3", price=7, rate="y"))
+    assert any_shop.rows("sale", "id", "price", "rate") == [("1", 5, None), ("2", None, 1), ("3", 7, None)]
+    assert [row[:4] for row in any_shop.discards] == [("2", "sale", "price", "x"), ("3", "sale", "rate", "y")]
 
 
 # --- Contracts -------------------------------------------------------------------------------------------
@@ -334,23 +353,25 @@ def test_two_schemas_in_one_dataset(shop: Shop) -> None:
     ],
     ids=["columns", "tables", "all"],
 )
-def test_what_a_contract_freezes(shop: Shop, contract: Any, payload: Any) -> None:
-    shop.load(track("1", price=5))
+def test_what_a_contract_freezes(any_shop: Shop, contract: Any, payload: Any) -> None:
+    any_shop.load(track("1", price=5))
     with pytest.raises(ContractError, match="freeze"):
-        shop.load(payload, contract=contract)
-    assert shop.values("tracks", "id") == ["1"]
-    assert shop.load(track("3", price="x"), contract="freeze").rows.loaded == 1
-    assert [row[0] for row in shop.discards] == ["3"]
+        any_shop.load(payload, contract=contract)
+    assert any_shop.values("tracks", "id") == ["1"]
+    assert any_shop.load(track("3", price="x"), contract="freeze").rows.loaded == 1
+    assert [row[0] for row in any_shop.discards] == ["3"]
 
 
 @pytest.mark.parametrize("contract", ["discard_value", "discard_row"])
-def test_what_a_contract_discards(shop: Shop, contract: str) -> None:
-    shop.load(track("1", price=5))
-    report = shop.load(track("2", price=6, code=1), track("3", "Other", x=1), contract=contract)
+def test_what_a_contract_discards(any_shop: Shop, contract: str) -> None:
+    any_shop.load(track("1", price=5))
+    report = any_shop.load(track("2", price=6, code=1), track("3", "Other", x=1), contract=contract)
     assert (report.rows.loaded, report.changes) == (2, ())
-    assert shop.values("tracks", "id") == ["1", "2", "3"]
-    assert shop.rows("sale", "id", "price") == [("1", 5), ("2", 6)][: 1 if contract == "discard_row" else 2]
-    assert [(row[0], row[1], row[4]) for row in shop.lost] == [
+    assert any_shop.values("tracks", "id") == ["1", "2", "3"]
+    assert (
+        any_shop.rows("sale", "id", "price") == [("1", 5), ("2", 6)][: 1 if contract == "discard_row" else 2]
+    )
+    assert [(row[0], row[1], row[4]) for row in any_shop.lost] == [
         ("other", "", "contract on tables"), ("sale", "code", "contract on columns"),
     ]  # fmt: skip
 

@@ -20,12 +20,12 @@ from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.infer.proposer import propose
 from trellis.dialects.pinot.stored_schema import METADATA, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
+from trellis.engine.spark.storage import current_storage
 from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError
 from trellis.evolution.dialect.own_metadata import new_schema
 from trellis.pipelines.inspect import ProgressCallback, survey_files
-from trellis.pipelines.storage import current_storage
 from trellis.schema.model import Schema
 
 

@@ -18,6 +18,7 @@ from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, fin
 from trellis.dialects.snowplow.runs.run_folder import RunFolder
 from trellis.engine.records.files import Records
 from trellis.engine.runner import Runner
+from trellis.engine.spark.storage import current_storage
 from trellis.engine.storage.storage import Storage
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
@@ -28,7 +29,6 @@ from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of
 from trellis.pipelines.report import Report
 from trellis.pipelines.schema_folders import SchemaFolders
-from trellis.pipelines.storage import current_storage
 from trellis.schema.model import Schema
 
 DIALECT: Final = "snowplow"

@@ -1,0 +1,315 @@
+"""Iceberg tables below a folder, without a JVM: staged files become files of the table.
+
+Staged files have no field ids, so the table maps the names of columns to these.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from trellis.destinations.base import CatalogTable, CommitConflict
+from trellis.destinations.folder import explain_os_errors
+from trellis.destinations.iceberg.session import iceberg_catalog, iceberg_session, iceberg_settings
+from trellis.destinations.lake.files import child, list_folders, place_file, storage_of
+from trellis.destinations.lake.formats import ICEBERG_FORMAT, LABEL_PROPERTY
+from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
+from trellis.destinations.lake.spark_tables import SparkTables
+from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
+from trellis.destinations.lake.types import name_of
+from trellis.destinations.lake.widening import widens_in_iceberg
+from trellis.destinations.refusals import first_line
+from trellis.engine.staging.stage import folder_name
+from trellis.errors import DestinationError, SchemaError
+from trellis.schema.model import Table
+from trellis.warehouses.identifiers import BACKTICKS
+
+if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile as IcebergFile
+    from pyiceberg.table import Table as IcebergTable
+
+    from trellis.destinations.iceberg.hadoop_catalog import HadoopCatalog
+
+_FIRST_PARTITION: Final = 1000
+"""The id of the first field of a partition."""
+_LAST_VERSION: Final = 2
+"""The last version of the table format that pyiceberg writes."""
+
+
+class IcebergStore:
+    """`root` is the absolute location of a warehouse, on this machine or on an object store."""
+
+    warehouse = ICEBERG_FORMAT.warehouse
+    counts_merged_rows = ICEBERG_FORMAT.counts_merged_rows
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
+        tables = (TableName(dataset, name) for name in list_folders(child(self.root, dataset)))
+        described = ((name.table, self.find_table(name)) for name in tables)
+        return {name: table for name, table in described if table is not None}
+
+    def find_table(self, name: TableName) -> CatalogTable | None:
+        from pyiceberg.exceptions import NoSuchTableError
+
+        try:
+            schema = self._load(name).schema()
+        except NoSuchTableError:
+            return None
+        columns = {field.name: name_of(field.type) for field in schema.as_arrow()}
+        return CatalogTable(
+            name.table,
+            columns,
+            {column: self.warehouse.data_type(type_) for column, type_ in columns.items()},
+            required=[field.name for field in schema.fields if field.required],
+        )
+
+    def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
+        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.partitioning import PartitionField, PartitionSpec
+        from pyiceberg.schema import Schema
+        from pyiceberg.transforms import DayTransform, IdentityTransform
+        from pyiceberg.types import NestedField
+
+        from trellis.destinations.iceberg.types import iceberg_type_of
+
+        _check_name(name)
+        layout = TableLayout.of(table)
+        schema = Schema(
+            *(
+                NestedField(
+                    number,
+                    column.name,
+                    iceberg_type_of(types[column.name]),
+                    required=column.required,
+                    doc=column.description,
+                )
+                for number, column in enumerate(table.complete_columns, start=1)
+            )
+        )
+        spec = PartitionSpec(
+            *(
+                PartitionField(
+                    schema.find_field(column.name).field_id,
+                    _FIRST_PARTITION + number,
+                    DayTransform() if column.data_type == "timestamp" else IdentityTransform(),
+                    f"{column.name}_day" if column.data_type == "timestamp" else column.name,
+                )
+                for number, column in enumerate(layout.partitions)
+            )
+        )
+        properties = dict(layout.properties)
+        if table.description:
+            properties["comment"] = table.description
+        with self._explained(name):
+            try:
+                self._catalog.add_table((name.dataset, name.table), schema, spec, properties)
+            except CommitFailedException as bad:
+                raise CommitConflict from bad
+
+    def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
+        from trellis.destinations.iceberg.types import iceberg_type_of
+
+        with self._changing_schema(name) as table, table.update_schema() as update:
+            for column, type_ in types.items():
+                update.add_column((column,), iceberg_type_of(type_))
+
+    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
+        from trellis.destinations.iceberg.types import iceberg_type_of
+
+        columns = self._load(name).schema().as_arrow()
+        changes = [(name_of(columns.field(column).type), type_) for column, type_ in types.items()]
+        if values or not all(widens_in_iceberg(*change) for change in changes):
+            self._spark_tables.change_rows(name, types, values)
+            return
+        with self._changing_schema(name) as table, table.update_schema() as update:
+            for column, type_ in types.items():
+                update.update_column((column,), iceberg_type_of(type_))
+
+    def drop_table(self, name: TableName) -> None:
+        location = self._location(name)
+        with explain_os_errors(self.root):
+            storage_of(location).delete_tree(location)
+
+    def has_label(self, name: TableName, label: CommitLabel) -> bool:
+        from trellis.destinations.iceberg.hadoop_catalog import has_label
+
+        return has_label(self._load(name).metadata, label.text)
+
+    def write_files(
+        self,
+        name: TableName,
+        files: Sequence[DataFile],
+        label: CommitLabel,
+        *,
+        overwrite: bool = False,
+        unique: Sequence[str] = (),
+    ) -> None:
+        from pyiceberg.exceptions import CommitFailedException
+
+        if self.has_label(name, label):
+            raise LabelConflict
+        if not _takes_files(self._load(name)):
+            self._spark_tables.write_files(name, files, label, overwrite=overwrite, unique=unique)
+            return
+        locations = [self._add_file(name, file, label) for file in files]
+        with self._explained(name):
+            for attempt in range(ATTEMPTS):
+                try:
+                    self._commit_files(self._load(name), locations, label, overwrite)
+                    return
+                except CommitFailedException:
+                    if attempt == ATTEMPTS - 1:
+                        raise
+
+    def sql_name(self, name: TableName) -> str:
+        parts = (iceberg_catalog(self.root), name.dataset, name.table)
+        return ".".join(map(BACKTICKS.quote, parts))
+
+    def session_settings(self) -> Mapping[str, str]:
+        return iceberg_settings(self.root)
+
+    def statements(self) -> SparkStatements:
+        return self._spark_tables.statements()
+
+    def settings(self, label: CommitLabel) -> Mapping[str, str]:
+        return ICEBERG_FORMAT.settings(label)
+
+    def version(self, name: TableName) -> str:
+        snapshot = self._load(name).current_snapshot()
+        return "" if snapshot is None else str(snapshot.snapshot_id)
+
+    def scan(
+        self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader:
+        table = self._load(name)
+        names = [field.name for field in table.schema().fields] if columns is None else [*columns]
+        rows = table.scan(selected_fields=tuple(names), limit=limit).to_arrow_batch_reader()
+        schema = pa.schema([rows.schema.field(name) for name in names])
+        return pa.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in rows))
+
+    def count_rows(self, name: TableName) -> int:
+        return int(self._load(name).scan().count())
+
+    @property
+    def _catalog(self) -> HadoopCatalog:
+        from trellis.destinations.iceberg.hadoop_catalog import HadoopCatalog
+
+        return HadoopCatalog(self.root)
+
+    @cached_property
+    def _spark_tables(self) -> SparkTables:
+        """The same tables as Spark sees them."""
+        session = partial(iceberg_session, self.root)
+        return SparkTables(session, self.root, self.warehouse, lambda _: ICEBERG_FORMAT, self.sql_name)
+
+    def _load(self, name: TableName) -> IcebergTable:
+        """Raises NoSuchTableError."""
+        return self._catalog.load_table((name.dataset, name.table))
+
+    def _location(self, name: TableName) -> str:
+        return child(self.root, name.dataset, name.table)
+
+    def _add_file(self, name: TableName, file: DataFile, label: CommitLabel) -> str:
+        """Let the table's folder have a staged file, too; readers see it once it is committed."""
+        file_name = f"{folder_name(label.text)}-{secrets.token_hex(6)}.parquet"
+        location = child(self._location(name), "data", file_name)
+        storage_of(location).make_folder(child(self._location(name), "data"))
+        place_file(file.path, location)
+        return location
+
+    def _commit_files(
+        self, table: IcebergTable, locations: Sequence[str], label: CommitLabel, overwrite: bool
+    ) -> None:
+        """Raises CommitFailedException, LabelConflict."""
+        from pyiceberg.table import TableProperties
+
+        notes = {f"trellis.{key}": value for key, value in label.notes.items()}
+        properties = {LABEL_PROPERTY: label.text, **notes}
+        with table.transaction() as transaction:
+            if table.name_mapping() is None:
+                mapping = table.schema().name_mapping.model_dump_json()
+                transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: mapping})
+            update = transaction.update_snapshot(snapshot_properties=properties)
+            with update.overwrite() if overwrite else update.fast_append() as snapshot:
+                for task in table.scan().plan_files() if overwrite else ():
+                    snapshot.delete_data_file(task.file)
+                for location in locations:
+                    snapshot.append_data_file(_file_of_table(table, location))
+
+    @contextmanager
+    def _changing_schema(self, name: TableName) -> Iterator[IcebergTable]:
+        """A table to change; raises CommitConflict where another load changed it meanwhile."""
+        from pyiceberg.exceptions import CommitFailedException
+
+        with self._explained(name):
+            try:
+                yield self._load(name)
+            except CommitFailedException as bad:
+                raise CommitConflict from bad
+
+    @contextmanager
+    def _explained(self, name: TableName) -> Iterator[None]:
+        from pyiceberg.exceptions import CommitFailedException, ValidationError, ValidationException
+
+        try:
+            with explain_os_errors(self.root):
+                yield
+        except (CommitFailedException, ValidationError, ValidationException) as bad:
+            raise DestinationError(
+                f"{self._location(name)}: Iceberg refused: {first_line(bad)}; nothing was loaded into it"
+            ) from bad
+
+
+def _file_of_table(table: IcebergTable, location: str) -> IcebergFile:
+    """What a manifest says of a file whose columns have the names and the types of the table."""
+    import pyarrow.parquet as pq
+    from pyiceberg.io.pyarrow import (
+        compute_statistics_plan,
+        data_file_statistics_from_parquet_metadata,
+        parquet_path_to_id_mapping,
+    )
+    from pyiceberg.manifest import DataFile as IcebergFile
+    from pyiceberg.manifest import DataFileContent, FileFormat
+
+    file, schema = table.io.new_input(location), table.schema()
+    with file.open() as stream:
+        metadata = pq.read_metadata(stream)
+    statistics = data_file_statistics_from_parquet_metadata(
+        metadata, compute_statistics_plan(schema, table.properties), parquet_path_to_id_mapping(schema)
+    )
+    return IcebergFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=location,
+        file_format=FileFormat.PARQUET,
+        partition=statistics.partition(table.spec(), schema),
+        file_size_in_bytes=len(file),
+        sort_order_id=None,
+        spec_id=table.spec().spec_id,
+        equality_ids=None,
+        key_metadata=None,
+        **statistics.to_serialized_dict(),
+    )
+
+
+def _takes_files(table: IcebergTable) -> bool:
+    """Whether staged files can become files of a table; else Spark writes them."""
+    return table.spec().is_unpartitioned() and table.metadata.format_version <= _LAST_VERSION
+
+
+def _check_name(name: TableName) -> None:
+    for part in (name.dataset, name.table):
+        if "/" in part or part in ("", ".", ".."):
+            raise SchemaError(
+                f"table {name.table}: {part!r} is no name of a folder, which every table of Iceberg has; "
+                "rename it",
+                table=name.table,
+            )

@@ -1,0 +1,72 @@
+"""The files of a lake, which are on this machine or on an object store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from trellis.destinations.folder import explain_os_errors, link_file, staging_root, sync_to_disk
+from trellis.engine.spark.storage import current_storage
+from trellis.engine.staging.stage import folder_name
+from trellis.engine.storage.location import is_remote, parse_url
+from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
+
+_STAGING = "_trellis/staging"
+
+
+def storage_of(location: str) -> Storage:
+    """How files at a location are opened now."""
+    return current_storage() if is_remote(location) else DEFAULT_STORAGE
+
+
+def staging_folders(root: str) -> tuple[str, str | None]:
+    """Where the loads into a lake have their local folders, and where rows are staged if that is elsewhere.
+
+    >>> staging_folders("shop/lake")
+    ('shop/lake/_trellis/staging', None)
+    >>> staging_folders("s3a://acme/lake")[1]
+    's3a://acme/lake/_trellis/staging'
+    """
+    if not is_remote(root):
+        return os.path.join(root, _STAGING), None
+    return os.path.join(staging_root(), folder_name(root)), f"{root.rstrip('/')}/{_STAGING}"
+
+
+def list_folders(location: str) -> Sequence[str]:
+    """The names of the folders in a folder, sorted; none where there is no such folder."""
+    if not is_remote(location):
+        names = os.listdir(location) if os.path.isdir(location) else []
+        return sorted(name for name in names if os.path.isdir(os.path.join(location, name)))
+    from pyarrow.fs import FileSelector
+
+    storage = storage_of(location)
+    with storage.explained(location):
+        path, files = storage.arrow_path(location)
+        assert files is not None
+        infos = files.get_file_info(FileSelector(path, allow_not_found=True))
+    return sorted(info.base_name for info in infos if not info.is_file)
+
+
+def place_file(source: str, target: str) -> None:
+    """Give a file a second location, where it is seen when it is complete. Raises DestinationError."""
+    if is_remote(source) or is_remote(target):
+        storage_of(target if is_remote(target) else source).copy_file(source, target)
+        return
+    with explain_os_errors(os.path.dirname(target)):
+        link_file(source, target)
+        sync_to_disk(target)
+
+
+def spark_location(location: str) -> str:
+    """A location as Spark takes it.
+
+    >>> spark_location("s3://acme/lake/orders"), spark_location("gs://acme/lake")
+    ('s3a://acme/lake/orders', 'gs://acme/lake')
+    """
+    is_s3 = is_remote(location) and parse_url(location).prefix == "s3"
+    return f"s3a{location.removeprefix('s3')}" if is_s3 else location
+
+
+def child(location: str, *names: str) -> str:
+    """The location of something in a folder."""
+    return "/".join((location.rstrip("/"), *(name for name in names if name)))

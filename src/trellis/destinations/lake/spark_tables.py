@@ -1,0 +1,216 @@
+"""Tables that Spark reads and changes by their names, with the commits of their format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from trellis.destinations.base import CatalogTable
+from trellis.destinations.lake.formats import TableFormat
+from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
+from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
+from trellis.destinations.sql.literals import string_literal
+from trellis.destinations.sql.names import alias_prefix
+from trellis.engine.staging.stage import GROUP_ROWS
+from trellis.schema.model import Table
+from trellis.warehouses import statements as sql
+from trellis.warehouses.identifiers import BACKTICKS
+from trellis.warehouses.statements import ColumnDefinition
+from trellis.warehouses.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STATIC_OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
+
+
+class SparkTables:
+    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages."""
+
+    def __init__(
+        self,
+        open_session: Callable[[], SparkSession],
+        where: str,
+        warehouse: Warehouse,
+        format_of: Callable[[SparkSession], TableFormat],
+        sql_name: Callable[[TableName], str],
+    ) -> None:
+        self.where = where
+        self.warehouse = warehouse
+        self.sql_name = sql_name
+        self._open_session = open_session
+        self._format_of = format_of
+
+    @cached_property
+    def spark(self) -> SparkStatements:
+        return self.statements()
+
+    @cached_property
+    def format(self) -> TableFormat:
+        """Raises DestinationError where the session has no such catalog."""
+        return self._format_of(self.spark.session)
+
+    @property
+    def counts_merged_rows(self) -> bool:
+        return self.format.counts_merged_rows
+
+    def statements(self) -> SparkStatements:
+        return SparkStatements(self._open_session, self.where)
+
+    def settings(self, label: CommitLabel) -> Mapping[str, str]:
+        return self.format.settings(label)
+
+    def describe(self, name: TableName) -> CatalogTable:
+        with self.spark.explained():
+            schema = self.spark.session.table(self.sql_name(name)).schema
+        columns = {field.name: _name_of(field.dataType.simpleString()) for field in schema}
+        return CatalogTable(
+            name.table,
+            columns,
+            {column: self.warehouse.data_type(type_) for column, type_ in columns.items()},
+            required=[field.name for field in schema if not field.nullable],
+        )
+
+    def scan(
+        self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader:
+        selected = "*" if columns is None else ", ".join(map(BACKTICKS.quote, columns))
+        limited = "" if limit is None else f" LIMIT {int(limit)}"
+        rows = self.spark.query(f"SELECT {selected} FROM {self.sql_name(name)}{limited}")
+        with self.spark.explained():
+            table = rows.toArrow()
+        return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(GROUP_ROWS))
+
+    def count_rows(self, name: TableName) -> int:
+        return int(self.spark.run(f"SELECT count(*) FROM {self.sql_name(name)}")[0][0])
+
+    def version(self, name: TableName) -> str:
+        commits = self._history(name)
+        return str(commits[0][self.format.version_column]) if commits else ""
+
+    def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
+        """Create a table with the layout and the comments of its schema."""
+        layout = TableLayout.of(table)
+        definitions = [
+            ColumnDefinition(column.name, types[column.name], column.required, _comment(column.description))
+            for column in table.complete_columns
+        ]
+        partitions = [self.format.partition_of(column) for column in layout.partitions]
+        parts = [
+            sql.create_table(
+                self.format.warehouse, self.sql_name(name), definitions, {"partition": partitions}
+            ),
+            self.format.clusters(table.name, layout),
+            _comment(table.description),
+        ]
+        if layout.properties:
+            pairs = (map(string_literal, pair) for pair in layout.properties.items())
+            parts.append(f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})")
+        self.spark.run(" ".join(filter(None, parts)))
+
+    def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
+        definitions = [ColumnDefinition(column, type_) for column, type_ in types.items()]
+        for statement in sql.add_columns(self.format.warehouse, self.sql_name(name), definitions):
+            self.spark.run(statement)
+
+    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
+        columns, table = self.describe(name).columns, self.sql_name(name)
+        if self._widens(name, [(columns[column], type_) for column, type_ in types.items()]):
+            for column, type_ in types.items():
+                self.spark.run(f"ALTER TABLE {table} ALTER COLUMN {BACKTICKS.quote(column)} TYPE {type_}")
+            if values:
+                assigned = (f"{BACKTICKS.quote(c)} = {spark_literal(v)}" for c, v in values.items())
+                self.spark.run(f"UPDATE {table} SET {', '.join(assigned)}")
+            return
+        shown = {column: BACKTICKS.quote(column) for column in columns}
+        changed = {column: f"CAST({shown[column]} AS {type_})" for column, type_ in types.items()}
+        changed |= {column: spark_literal(value) for column, value in values.items()}
+        selected = ", ".join(f"{changed.get(column, name_)} AS {name_}" for column, name_ in shown.items())
+        create = sql.create_table(self.format.warehouse, table, []).replace(" ()", "")
+        replace = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
+        self.spark.run(f"{replace} AS SELECT {selected} FROM {table}")
+
+    def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
+        """Whether types change without a row being written."""
+        if not all(self.format.widens(before, after) for before, after in changes):
+            return False
+        if not (changes and self.format.widening_property):
+            return True
+        rows = self.spark.run(f"SHOW TBLPROPERTIES {self.sql_name(name)}")
+        return {row["key"]: row["value"] for row in rows}.get(self.format.widening_property) == "true"
+
+    def drop_table(self, name: TableName) -> None:
+        self.spark.run(f"DROP TABLE {self.sql_name(name)}")
+
+    def has_label(self, name: TableName, label: CommitLabel) -> bool:
+        column = self.format.label_column
+        return any((commit[column] or "").split("\n")[0] == label.text for commit in self._history(name))
+
+    def write_files(
+        self,
+        name: TableName,
+        files: Sequence[DataFile],
+        label: CommitLabel,
+        *,
+        overwrite: bool = False,
+        unique: Sequence[str] = (),
+    ) -> None:
+        table, columns = self.sql_name(name), self.describe(name).columns
+        staged = {column for file in files for column in file.columns}
+        types = {column: type_ for column, type_ in columns.items() if column in staged or not staged}
+        settings = {**self.settings(label), **_STATIC_OVERWRITE}
+        prefix = alias_prefix(columns)
+        view = self.spark.stage("written", files, types, f"{prefix}place")
+        listed = ", ".join(map(BACKTICKS.quote, types))
+        rows = f"SELECT {listed} FROM {view}"
+        try:
+            if unique:
+                self.spark.run(_merge_of_unique(table, listed, rows, unique, prefix), settings)
+                if not self._has_all(table, view, types, prefix):
+                    raise LabelConflict
+            elif overwrite:
+                self.spark.run(f"INSERT OVERWRITE {table} ({listed}) {rows}", settings)
+            else:
+                self.spark.run(f"INSERT INTO {table} ({listed}) {rows}", settings)
+        finally:
+            self.spark.drop_views()
+
+    def _has_all(self, table: str, view: str, columns: Iterable[str], q: str) -> bool:
+        """Whether the table has every row of a view, equal in all columns."""
+        names = map(BACKTICKS.quote, columns)
+        same = " AND ".join(f"{q}current.{name} <=> {q}staged.{name}" for name in names)
+        missing = f"SELECT 1 FROM {view} AS {q}staged LEFT ANTI JOIN {table} AS {q}current ON {same} LIMIT 1"
+        return not self.spark.run(missing)
+
+    def _history(self, name: TableName) -> Sequence[Mapping[str, str]]:
+        rows = self.spark.run(self.format.history.format(table=self.sql_name(name)))
+        return [row.asDict() for row in rows]
+
+
+def _comment(description: str | None) -> str:
+    return f"COMMENT {string_literal(description)}" if description else ""
+
+
+def _merge_of_unique(table: str, columns: str, rows: str, unique: Sequence[str], q: str) -> str:
+    """A MERGE that inserts rows whose values in the unique columns the table does not have yet.
+
+    Of two at once the second sees the row of the first, or fails and is tried again. That takes a clause for
+    rows that match: Iceberg appends without a look at others where there is none. It never applies.
+    """
+    keys = [BACKTICKS.quote(name) for name in unique]
+    same = " AND ".join(f"{q}current.{key} = {q}staged.{key}" for key in keys)
+    return (
+        f"MERGE INTO {table} AS {q}current USING ({rows}) AS {q}staged ON {same} "
+        f"WHEN MATCHED AND {q}current.{keys[0]} IS NULL THEN DELETE "
+        f"WHEN NOT MATCHED THEN INSERT ({columns}) VALUES ({columns})"
+    )
+
+
+def _name_of(type_: str) -> str:
+    """A type as statements name it; the names of fields keep their case."""
+    return type_ if "<" in type_ else type_.upper()

@@ -1,0 +1,77 @@
+"""Tables of any catalog of a Spark session, by its SQL and the commits of their format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from trellis.destinations.base import CatalogTable, CommitConflict
+from trellis.destinations.lake.formats import DELTA_FORMAT, FORMATS, ICEBERG_FORMAT, TableFormat
+from trellis.destinations.lake.session import catalog_class
+from trellis.destinations.lake.spark_tables import SparkTables
+from trellis.destinations.lake.store import TableName
+from trellis.errors import DestinationError
+from trellis.schema.model import Table
+from trellis.warehouses.identifiers import BACKTICKS
+from trellis.warehouses.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SparkStore(SparkTables):
+    """`catalog_name` is a catalog of the session, `where` the place for messages."""
+
+    def __init__(
+        self, catalog_name: str, where: str, warehouse: Warehouse, open_session: Callable[[], SparkSession]
+    ) -> None:
+        self.catalog_name = catalog_name
+        super().__init__(open_session, where, warehouse, self._format_in, self._sql_name)
+
+    def session_settings(self) -> Mapping[str, str]:
+        return {}
+
+    def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
+        if not self._exists(dataset):
+            return {}
+        rows = self.spark.run(f"SHOW TABLES IN {self._namespace(dataset)}")
+        names = sorted(row["tableName"] for row in rows if not row["isTemporary"])
+        return {name: self.describe(TableName(dataset, name)) for name in names}
+
+    def find_table(self, name: TableName) -> CatalogTable | None:
+        with self.spark.explained():
+            exists = self._exists(name.dataset) and self._has_table(name)
+        return self.describe(name) if exists else None
+
+    def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
+        self.spark.run(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace(name.dataset)}")
+        if self._has_table(name):
+            raise CommitConflict
+        super().create_table(name, table, types)
+
+    def _exists(self, dataset: str) -> bool:
+        self._format_in(self.spark.session)
+        with self.spark.explained():
+            return bool(self.spark.session.catalog.databaseExists(self._namespace(dataset)))
+
+    def _has_table(self, name: TableName) -> bool:
+        return bool(self.spark.session.catalog.tableExists(self._sql_name(name)))
+
+    def _format_in(self, session: SparkSession) -> TableFormat:
+        """The format of the tables that the catalog creates. Raises DestinationError."""
+        class_name = catalog_class(session, self.catalog_name)
+        words = {"iceberg": ICEBERG_FORMAT, "delta": DELTA_FORMAT, "unitycatalog": DELTA_FORMAT}
+        format_ = next((words[word] for word in words if word in class_name.lower()), None)
+        if format_ is None:
+            known = " or ".join(other.warehouse.title for other in FORMATS)
+            raise DestinationError(
+                f"catalog {self.catalog_name}: the Spark session has no catalog of that name whose tables "
+                f"commit, such as one of {known}; set spark.sql.catalog.{self.catalog_name} to its class"
+            )
+        return format_
+
+    def _sql_name(self, name: TableName) -> str:
+        return f"{self._namespace(name.dataset)}.{BACKTICKS.quote(name.table)}"
+
+    def _namespace(self, dataset: str) -> str:
+        return f"{BACKTICKS.quote(self.catalog_name)}.{BACKTICKS.quote(dataset)}"
