@@ -65,8 +65,10 @@ class ChangeLog:
     ) -> dict[str, Sequence[Mapping[str, Any]]]:
         """The same where records brought the changes, but for those that were declared."""
 
+        first_positions = FirstPositions(seen)
+
         def place(change: Change) -> str:
-            position = first_position(change, after, seen)
+            position = first_positions.find(change, after)
             return "" if position is None else place_of(position)
 
         return self.rows(after, changes, place)
@@ -88,22 +90,29 @@ def parts_of(change: Change) -> Iterator[Change]:
         yield from (AddColumn(change.table, column) for column in change.definition.complete_columns)
 
 
-def first_position(change: Change, after: Schema, seen: Observations) -> Position | None:
-    """Where in the input something was met first that is in the schema since this change."""
-    if isinstance(change, AddTable):
-        table = seen.tables.get(change.table)
-        cells = (cell.position for key, cell in seen.cells.items() if key.table == change.table)
-        return min((*cells, *((table.position,) if table else ())), default=None)
-    column = after.tables[change.table].columns.get(change.column or "") if change.column else None
-    if column is None:
-        return None
-    names = {column.name, column.name.rpartition("__v_")[0] if column.is_variant else column.name}
-    is_new_variant = isinstance(change, AddColumn) and column.is_variant
-    cells = (
-        cell.position
-        for key, cell in seen.cells.items()
-        if key.table == change.table
-        and key.column in names
-        and not (is_new_variant and key.kind.type != column.data_type)
-    )
-    return min(cells, default=None)
+class FirstPositions:
+    """Where in the input the things were met first that a load puts into the schema."""
+
+    def __init__(self, seen: Observations) -> None:
+        self.tables = {name: table.position for name, table in seen.tables.items()}
+        self.cells: dict[tuple[str, str], list[tuple[DataType | None, Position]]] = {}
+        for key, cell in seen.cells.items():
+            self.tables[key.table] = min(cell.position, self.tables.get(key.table, cell.position))
+            self.cells.setdefault((key.table, key.column), []).append((key.kind.type, cell.position))
+
+    def find(self, change: Change, after: Schema) -> Position | None:
+        """The first position of what is in the schema since a change; None where no record brought it."""
+        if isinstance(change, AddTable):
+            return self.tables.get(change.table)
+        column = after.tables[change.table].columns.get(change.column or "") if change.column else None
+        if column is None:
+            return None
+        names = {column.name, column.name.rpartition("__v_")[0] if column.is_variant else column.name}
+        is_new_variant = isinstance(change, AddColumn) and column.is_variant
+        positions = (
+            position
+            for name in names
+            for data_type, position in self.cells.get((change.table, name), ())
+            if not (is_new_variant and data_type != column.data_type)
+        )
+        return min(positions, default=None)
