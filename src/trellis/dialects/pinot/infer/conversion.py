@@ -9,7 +9,6 @@ from typing import Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.evidence.name_words import main_rank, names_amount, names_identity
 from trellis.dialects.pinot.infer.proposal import (
     ColumnNames,
     Lint,
@@ -22,6 +21,7 @@ from trellis.dialects.pinot.infer.proposal import (
     table_name,
     transforms,
 )
+from trellis.dialects.pinot.infer.roles import main_rank, names_amount, names_identity
 from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError, nearest
