@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from trellis.engine.conform.choose import Conformer, conformer_of
 from trellis.engine.conform.outcome import Conformed
+from trellis.engine.conform.value_rules import RuleEnforcer
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.places import Places
@@ -87,7 +88,7 @@ def run_parts(
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
-            conformer = conformer_of(plan)
+            conformer, rules = conformer_of(plan), RuleEnforcer(plan)
             for part in parts(conformer):
                 if selection is None or part.offset in selection:
                     try:
@@ -95,6 +96,7 @@ def run_parts(
                     except ContractViolation as violation:
                         conformed = Conformed()
                         violations.append(violation)
+                    rules.enforce(split, conformed, part.record_text)
                     violations += conformed.violations
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
@@ -111,7 +113,7 @@ def run_parts(
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
             outcome.shared = conformer.shared_names()
-            outcome.warnings = conformer.warnings
+            outcome.warnings += conformer.warnings
             outcome.examples = conformer.examples
         outcome.files = stage.files
         if violations:
@@ -127,7 +129,7 @@ def spooling_lines(plan: Plan, split: Split, blocks: Iterable[Block], conformer:
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait, block.places)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.record_text, block.places)
 
 
 def spooling_rows(
@@ -140,7 +142,7 @@ def spooling_rows(
             partial(conformer.batch, split, rows),
             partial(spool_rows, plan.staging, plan.storage, split, rows),
         )
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.places)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.record_text, rows.places)
 
 
 def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
@@ -166,7 +168,8 @@ class Part(NamedTuple):
     """A block to conform; `lines` counts the lines of the split up to its end.
 
     `wait` makes the lines with these numbers available to a later pass, or all of them if it gets None.
-    `places` is where its records came from, if that is not their number in the split.
+    `record_text` gives the record with a number as JSON. `places` is where its records came from, if that is
+    not their number in the split.
     """
 
     offset: int
@@ -174,6 +177,7 @@ class Part(NamedTuple):
     lines: int
     conform: Callable[..., Conformed]
     wait: Callable[[tuple[int, ...] | None], Waiting]
+    record_text: Callable[[int], str]
     places: Places | None = None
 
 
@@ -192,14 +196,14 @@ def _text_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterato
     for block in read_blocks(split, conformer.times, storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         conform, wait = partial(conformer.block, split, block), partial(BlockRef, split, block.offset)
-        yield Part(block.offset, len(block.data), lines, conform, wait)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.record_text)
 
 
 def _row_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
     for rows in read_batches(split, storage):
         lines = rows.first + rows.batch.num_rows
         conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.record_text)
 
 
 _READERS: Mapping[Layout, Callable[[Conformer, Split, Storage], Iterator[Part]]] = {
@@ -223,6 +227,7 @@ def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage
     for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)
+    outcome.warnings.update(conformed.warnings)
     if conformed.discards:
         for discard in conformed.discards:
             counts = outcome.truncated if discard.is_truncated else outcome.discards

@@ -156,11 +156,15 @@ def _rejected(rows: MalformedRows) -> Part:
         rejects = [Reject(rows.first + at, text.encode(), rows.reason) for at, text in lines]
         return Conformed(Counts(read=len(rejects), rejected=len(rejects)), rejects=rejects)
 
-    return Part(rows.number, 0, rows.end, conform, _never_waits)
+    return Part(rows.number, 0, rows.end, conform, _never_waits, _never_conformed)
 
 
 def _never_waits(lines: tuple[int, ...] | None) -> Waiting:
     raise AssertionError("rejected rows do not wait")
+
+
+def _never_conformed(number: int) -> str:
+    raise AssertionError("rejected rows are no records")
 
 
 def file_blocks(split: Split, batches: Batches, size: int) -> Iterator[Block]:

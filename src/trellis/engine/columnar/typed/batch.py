@@ -272,11 +272,12 @@ class TypedBatch:
         return self.batch if self.stays.all() else self.batch.filter(pa.array(self.stays))
 
     def _filtered(self) -> TableBatch:
+        origins = self.where[-1] + np.flatnonzero(self.stays)
         if self.stays.all():
-            return TableBatch(self.root.name, self.batch.num_rows, dict(self.arrays))
+            return TableBatch(self.root.name, self.batch.num_rows, dict(self.arrays), origins)
         mask = pa.array(self.stays)
         columns = {name: array.filter(mask) for name, array in self.arrays.items()}
-        return TableBatch(self.root.name, int(self.stays.sum()), columns)
+        return TableBatch(self.root.name, len(origins), columns, origins)
 
     # ---- rows that are looked at one by one
 
