@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from trellis.engine.conform.choose import Conformer, conformer_of
+from trellis.engine.conform.masks import Masks
 from trellis.engine.conform.outcome import Conformed
 from trellis.engine.conform.value_rules import RuleEnforcer
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
@@ -88,7 +89,7 @@ def run_parts(
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
-            conformer, rules = conformer_of(plan), RuleEnforcer(plan)
+            conformer, rules, masks = conformer_of(plan), RuleEnforcer(plan), Masks(plan)
             for part in parts(conformer):
                 if selection is None or part.offset in selection:
                     try:
@@ -97,6 +98,7 @@ def run_parts(
                         conformed = Conformed()
                         violations.append(violation)
                     rules.enforce(split, conformed, part.record_text)
+                    masks.mask_block(conformed)
                     violations += conformed.violations
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
@@ -110,6 +112,7 @@ def run_parts(
                 if part.places is None or not part.places.has_files:
                     outcome.lines = part.lines
             for batch in conformer.flush_rows():
+                masks.mask_batch(batch)
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
             outcome.shared = conformer.shared_names()

@@ -9,6 +9,7 @@ from trellis.cli.output.console import by_parent, counted, cut, grid, indented
 from trellis.dialects import system_prefixes
 from trellis.schema.compare import AddColumn, AddTable, ChangeSchema, DropColumn, DropTable
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+from trellis.schema.personal_data import PII
 from trellis.schema.system import is_system
 from trellis.schema.value_rules import RULES
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)
 
-_HINT_NAMES = {RULES: "rules"}
+_HINT_NAMES = {RULES: "rules", PII: "pii"}
 
 
 def show(schema: Schema, out: Console) -> None:

@@ -9,6 +9,7 @@ from trellis.exchange.type_names import sized_name
 from trellis.schema.documents.schema_format import SchemaFormat
 from trellis.schema.documents.yaml_text import write
 from trellis.schema.model import DATA_TYPES, Column, Schema, Table
+from trellis.schema.personal_data import PII
 from trellis.schema.value_rules import ValueRules, rules_of
 
 
@@ -34,6 +35,8 @@ def _column(source: str, column: Column, link: Link | None) -> dict[str, Any]:
     node: dict[str, Any] = {"name": column.name, "data_type": sized_name(column)}
     if column.description:
         node["description"] = column.description
+    if column.hint(PII):
+        node["meta"] = {"pii": column.hint(PII)}
     rules = rules_of(column)
     tests: list[Any] = ["not_null"] if column.required or rules.not_null else []
     if column.hint("unique"):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from trellis.exchange.fields import Field, ListOf, MapOf, Nested, StructOf, fields_of, only_table, tables_of
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
 from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.schema.personal_data import comment_of
 from trellis.schema.value_rules import ValueRules, rules_of, with_rules
 
 META_SCHEMA: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -59,7 +60,7 @@ def _node(field: Field) -> Node:
         node["type"] = [node["type"], "null"]
         if "enum" in node:
             node["enum"] = [*node["enum"], None]
-    return {**node, "description": column.description} if column.description else node
+    return {**node, "description": comment} if (comment := comment_of(column)) else node
 
 
 def _is_required(field: Field) -> bool:

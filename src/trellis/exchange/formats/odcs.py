@@ -12,6 +12,7 @@ from trellis.exchange.type_names import column_of_name, sized_name
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
 from trellis.schema.documents.yaml_text import write
 from trellis.schema.model import DATA_TYPES, Column, DataType, Schema, Table
+from trellis.schema.personal_data import PII
 from trellis.schema.value_rules import ValueRules, rules_of, with_rules
 
 Node = Mapping[str, Any]
@@ -74,6 +75,8 @@ def _property(column: Column, keys: tuple[str, ...], partitions: tuple[str, ...]
     }
     if column.description:
         node["description"] = column.description
+    if column.hint(PII):
+        node["classification"] = "pii"
     if column.required:
         node["required"] = True
     if column.hint("unique"):
@@ -172,6 +175,8 @@ class _Reader:
             )
             if node.get(key)
         }
+        if node.get("classification") == "pii":
+            hints[PII] = True
         is_required = bool(node.get("required") or node.get("primaryKey"))
         column = replace(column, name=name, nullable=not is_required, description=node.get("description"))
         rules = self._rules(node, path)

@@ -26,6 +26,7 @@ from trellis.schema.documents.value_checks import (
     sequence,
 )
 from trellis.schema.model import DATA_TYPES
+from trellis.schema.personal_data import MASKS, PII
 from trellis.schema.rules import HINTS, rule_fault
 from trellis.schema.value_rules import RULES
 
@@ -182,6 +183,9 @@ BOUND = kind(
     lambda value: isinstance(value, (str, int, float)) and not isinstance(value, bool),
 )
 PATTERN = kind("a regular expression", _is_pattern)
+PERSONAL = kind(
+    f"true, or one of {', '.join(MASKS)}", lambda value: isinstance(value, bool) or value in MASKS
+)
 
 MODES = ("evolve", "freeze", "discard_row", "discard_value")
 ENTITIES = ("tables", "columns", "data_type", "values")
@@ -227,6 +231,7 @@ COLUMN = record(
         **dict.fromkeys(("x-valid-from", "x-valid-to", "x-row-version"), FLAG),
         "x-normalizer": OBJECT,
         RULES: VALUE_RULES,
+        PII: PERSONAL,
     },
     elsewhere=dict.fromkeys(TABLE_KEYS, "tables"),
 )
