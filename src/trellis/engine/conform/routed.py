@@ -53,14 +53,14 @@ class RoutedConformer(LearnedConformer):
 
     times = 3
 
-    def __init__(self, plan: Plan, router: RoutedFlattener, fast: bool = True) -> None:
-        super().__init__(plan, fast and router.read_line is None)
+    def __init__(self, plan: Plan, router: RoutedFlattener, columnar: bool = True) -> None:
+        super().__init__(plan, columnar and router.read_line is None)
         self.flattener = self.router = router
         self.batcher: EventTypeBatcher | None = None
         self.has_rules = has_rules(plan.schema)
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
-        if self.fast and self.batcher is None:
+        if self.columnar and self.batcher is None:
             self._learn_from(self._records([*self.plan.sample, *_spread_lines(block)]))
         self.router.start_block()
         self.router.findings.file = split.path
@@ -79,7 +79,7 @@ class RoutedConformer(LearnedConformer):
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform typed rows: by event type, and one by one where that is not enough."""
-        if self.fast and self.batcher is None:
+        if self.columnar and self.batcher is None:
             self._learn_from(rows_of(rows.batch.slice(0, SAMPLE_LINES)))
         place = self._file(split.file), split.number, rows.first
         self.router.start_block()

@@ -78,7 +78,7 @@ class FileRecords:
         return fingerprint_of(((file.location, file.size, file.version) for file in self.files), *parts)
 
     def peek(self, plan: Plan) -> Peek:
-        conformer = conformer_of(plan, fast=False)
+        conformer = conformer_of(plan, columnar=False)
         self.runner.check_staging(plan.staging)
         for split in self._first_splits() if conformer.learns else ():
             peek = peek_split(conformer, split, plan.storage)

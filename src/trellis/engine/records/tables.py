@@ -37,7 +37,7 @@ class TableRecords:
         return None
 
     def peek(self, plan: Plan) -> Peek:
-        conformer = conformer_of(plan, fast=False)
+        conformer = conformer_of(plan, columnar=False)
         for rows in self._numbered() if conformer.learns else ():
             return Peek(conformer.batch(WHERE, rows).observed or Observations())
         return Peek(Observations())

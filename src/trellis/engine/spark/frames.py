@@ -98,7 +98,7 @@ class FrameRecords:
     def peek(self, plan: Plan) -> Peek:
         """A look at the first rows; none where the schema knows tables already, as it costs a job."""
         self.runner.check_staging(plan.staging)
-        conformer = conformer_of(plan, fast=False)
+        conformer = conformer_of(plan, columnar=False)
         known = any(table.seen_data for table in plan.schema.tables.values())
         if known or not conformer.learns:
             return Peek(Observations())
