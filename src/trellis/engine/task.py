@@ -10,7 +10,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from trellis.engine.conform.choose import Conformer, conformer_of
+from trellis.engine.conform.masks import Masks
 from trellis.engine.conform.outcome import Conformed
+from trellis.engine.conform.value_rules import RuleEnforcer
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.places import Places
@@ -89,7 +91,7 @@ def run_parts(
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
-            conformer = conformer_of(plan)
+            conformer, rules, masks = conformer_of(plan), RuleEnforcer(plan), Masks(plan)
             for part in parts(conformer):
                 if selection is None or part.offset in selection:
                     try:
@@ -97,6 +99,8 @@ def run_parts(
                     except ContractViolation as violation:
                         conformed = Conformed()
                         violations.append(violation)
+                    rules.enforce(split, conformed, part.record_text)
+                    masks.mask_block(conformed)
                     violations += conformed.violations
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
@@ -110,10 +114,11 @@ def run_parts(
                 if part.places is None or not part.places.has_files:
                     outcome.lines = part.lines
             for batch in conformer.flush_rows():
+                masks.mask_batch(batch)
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
             outcome.shared = conformer.shared_names()
-            outcome.warnings = conformer.warnings
+            outcome.warnings += conformer.warnings
             outcome.examples = conformer.examples
         outcome.files = stage.files
         if violations:
@@ -129,7 +134,7 @@ def spooling_lines(plan: Plan, split: Split, blocks: Iterable[Block], conformer:
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait, block.places)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.record_text, block.places)
 
 
 def spooling_rows(
@@ -142,7 +147,7 @@ def spooling_rows(
             partial(conformer.batch, split, rows),
             partial(spool_rows, plan.staging, plan.storage, split, rows),
         )
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.places)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.record_text, rows.places)
 
 
 @dataclass(frozen=True)
@@ -180,7 +185,8 @@ class Part(NamedTuple):
     """A block to conform; `lines` counts the lines of the split up to its end.
 
     `wait` makes the lines with these numbers available to a later pass, or all of them if it gets None.
-    `places` is where its records came from, if that is not their number in the split.
+    `record_text` gives the record with a number as JSON. `places` is where its records came from, if that is
+    not their number in the split.
     """
 
     offset: int
@@ -188,6 +194,7 @@ class Part(NamedTuple):
     lines: int
     conform: Callable[..., Conformed]
     wait: Callable[[tuple[int, ...] | None], Waiting]
+    record_text: Callable[[int], str]
     places: Places | None = None
 
 
@@ -206,7 +213,7 @@ def _text_parts(plan: Plan, split: Split, conformer: Conformer) -> Iterator[Part
     for block in read_blocks(split, conformer.times, plan.storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
         conform, wait = partial(conformer.block, split, block), partial(_set_aside, plan, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.record_text)
 
 
 def _set_aside(plan: Plan, split: Split, block: Block, lines: tuple[int, ...] | None) -> Waiting:
@@ -220,7 +227,7 @@ def _row_parts(plan: Plan, split: Split, conformer: Conformer) -> Iterator[Part]
     for rows in read_batches(split, plan.storage):
         lines = rows.first + rows.batch.num_rows
         conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.record_text)
 
 
 _READERS: Mapping[Layout, Callable[[Plan, Split, Conformer], Iterator[Part]]] = {
@@ -244,6 +251,7 @@ def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage
     for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)
+    outcome.warnings.update(conformed.warnings)
     if conformed.discards:
         for discard in conformed.discards:
             counts = outcome.truncated if discard.is_truncated else outcome.discards

@@ -113,6 +113,7 @@ class RoutedFlattener(Flattener):
         if self.brings_news:
             for builder in self.placed:
                 builder.rows.pop()
+                builder.origins.pop()
             del findings.discards[discards:]
             return "waits"
         findings.refusals.update(reasons)
@@ -129,6 +130,7 @@ class RoutedFlattener(Flattener):
             zip(item, map(type, item.values()), strict=False)
         ):
             builder.rows.append(item)  # type: ignore[arg-type]
+            builder.origins.append(self.findings.line)
             self.placed.append(builder)
             return True
         findings, cells = self.findings, self.cells
@@ -152,6 +154,7 @@ class RoutedFlattener(Flattener):
             return False
         self.brings_news = self.brings_news or findings.ordinal > 0
         builder.rows.append(row)
+        builder.origins.append(findings.line)
         self.placed.append(builder)
         return True
 
