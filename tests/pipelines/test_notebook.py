@@ -87,3 +87,12 @@ def test_a_notebook_without_widgets(url: str, tmp_path: Path) -> None:
         check=False,
     )
     assert (process.returncode, process.stdout, process.stderr) == (0, "1\n2\nTrue\n", "")
+
+
+def test_changes_of_a_wide_table_are_short(tmp_path: Path) -> None:
+    shop = pipeline("shop", f"duckdb:{tmp_path}/shop.duckdb", engine="inline")
+    report = shop.load([{f"column_{number}": number for number in range(300)}], table="wide")
+    names = "[column_0, column_1, column_2, column_3, column_4, ...]"
+    assert repr(report.changes) == (f"(AddTable(definition=Table('wide', columns={names}), breaking=False),)")
+    assert repr(report.tables) == f"(TableReport('wide', rows=1, created=True, columns_added={names}),)"
+    assert "  wide: 1 row (new)" in str(report).splitlines()
