@@ -40,7 +40,7 @@ def rows(warehouse: DeltaWarehouse, table: str, *names: str) -> list[tuple[Any, 
     return sorted((tuple(row[name] for name in names) for row in scanned), key=str)
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "parquet", "orc"])
 def test_seed_s50_tables_grow_with_each_run(warehouse: DeltaWarehouse, tmp_path: Path, format: str) -> None:
     versions = ORDER.split()
     for number, version in enumerate(versions):

@@ -21,6 +21,7 @@ from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
 from trellis.dialects.snowplow.rows.csv import Event, legacy_document
 from trellis.dialects.snowplow.runs.duplicates import Duplicates
 from trellis.dialects.snowplow.runs.manifest import Compression, RowFormat
+from trellis.errors import SchemaError
 
 BATCH: Final = 20_000
 BLOCK: Final = 4 << 20
@@ -51,6 +52,43 @@ def read_blocks(path: Path) -> Iterator[bytes]:
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         while lines := file.readlines(BLOCK):
             yield b"".join(lines)
+
+
+def is_typed(path: Path) -> bool:
+    """Whether the values of a file of a run have types."""
+    return path.suffix in (".parquet", ".orc")
+
+
+def read_typed(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a file of a run in these columns. Raises SchemaError."""
+    if path.suffix == ".parquet":
+        for batch in read_rows([str(path)], columns):
+            yield batch.select([*columns])
+        return
+    file = orc.ORCFile(str(path))
+    for stripe in range(file.nstripes):
+        try:
+            yield _in_microseconds(file.read_stripe(stripe, [*columns]).select([*columns]))
+        except pa.ArrowInvalid as error:
+            raise SchemaError(
+                f"{path}: ORC is read for times of the years 1678 to 2261 ({error}); shred the run with "
+                "--format csv or parquet"
+            ) from None
+
+
+def read_texts(path: Path, columns: Sequence[str], null: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a file of lines in these columns, as texts. A line feed alone ends a line."""
+    for block in read_blocks(path):
+        values = pc.split_pattern(pa.array(block.decode().removesuffix("\n").split("\n")), "\t")
+        texts = [pc.list_element(values, place) for place in range(len(columns))]
+        is_null = [pc.equal(column, null) for column in texts]
+        yield pa.record_batch(
+            [
+                pc.if_else(condition, pa.scalar(None, pa.string()), column)
+                for condition, column in zip(is_null, texts, strict=True)
+            ],
+            [*columns],
+        )
 
 
 @dataclass(frozen=True)
@@ -143,6 +181,15 @@ class _OrcWriter:
 
     def close(self) -> None:
         self.writer.close()
+
+
+def _in_microseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Times as tables have them; readers of ORC give nanoseconds."""
+    fields = [
+        field.with_type(pa.timestamp("us")) if pa.types.is_timestamp(field.type) else field
+        for field in batch.schema
+    ]
+    return batch.cast(pa.schema(fields))
 
 
 def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

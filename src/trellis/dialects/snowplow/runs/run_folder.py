@@ -166,6 +166,7 @@ class _RunWriter:
             families_of(self.schema).profile.name,
             tuple(tables),
             self.options.layout,
+            self.options.compat,
         )
         manifest.write(self.draft, trellis.__version__)
         return manifest

@@ -59,6 +59,13 @@ class CopyJob:
     now: datetime
     time_column: str = ""
     """A column of the table that gets the time of the load."""
+    has_returns: bool = False
+    """Texts of CSV may hold carriage returns, which end no line."""
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns of the files."""
+        return [column.source for column in self.columns]
 
     @property
     def folder(self) -> Path:

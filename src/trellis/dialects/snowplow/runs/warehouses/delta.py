@@ -116,7 +116,7 @@ class DeltaCommit:
 
     def copy_files(self, job: CopyJob) -> CopyResult:
         converter = self.warehouse.converter
-        staging = converter.stage_texts([column.source for column in job.columns], job.files, job.null)
+        staging = converter.stage_texts(job)
         values = [
             f"{value_of(column, converter.validity)} AS {quoted(column.name)}" for column in job.columns
         ]

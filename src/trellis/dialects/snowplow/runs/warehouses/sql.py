@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from trellis.destinations.sql.literals import string_literal
@@ -54,7 +53,7 @@ class SqlWarehouse(ABC):
     def tables(self, dataset: str) -> Mapping[str, RealTable]: ...
 
     @abstractmethod
-    def stage_texts(self, columns: Sequence[str], files: Sequence[Path], null: str) -> Staging: ...
+    def stage_texts(self, job: CopyJob) -> Staging: ...
 
     @abstractmethod
     def validity(self, column: CopyColumn) -> str:
@@ -121,7 +120,7 @@ class SqlCommit:
             self.execute(statement)
 
     def copy_files(self, job: CopyJob) -> CopyResult:
-        staging = self.warehouse.stage_texts([column.source for column in job.columns], job.files, job.null)
+        staging = self.warehouse.stage_texts(job)
         names = [quoted(column.name) for column in job.columns]
         values = [value_of(column, self.warehouse.validity) for column in job.columns]
         if job.time_column:
