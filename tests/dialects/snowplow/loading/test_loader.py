@@ -22,7 +22,7 @@ from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.runs.layouts import ATOMIC
 from trellis.dialects.snowplow.runs.loading import loader as module
 from trellis.dialects.snowplow.runs.loading.retries import Retries
-from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE, RunManifest
 from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.engine.staging.dead_letters import DISCARDS
@@ -368,14 +368,22 @@ def test_the_table_of_a_version_that_does_not_fit(warehouse: SqlWarehouse, tmp_p
         load(warehouse, registry, run)
 
 
-def test_seed_s91_a_table_follows_its_overlay(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", ["model", "version"])
+def test_seed_s91_a_table_follows_its_overlay(warehouse: SqlWarehouse, tmp_path: Path, layout: str) -> None:
     registry = write_registry(tmp_path, "1-0-0")
     overlay = {"/berth": {"column": "dock", "position": 2}}
-    (tmp_path / "registry/org.harbor/vessel_call/jsonschema/1.overlay.json").write_text(json.dumps(overlay))
     lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
-    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    before = shred(tmp_path, warehouse, registry, lines, settings={"layout": layout})
+    (tmp_path / "registry/org.harbor/vessel_call/jsonschema/1.overlay.json").write_text(json.dumps(overlay))
+    after = shred(tmp_path, warehouse, registry, lines, settings={"layout": layout})
+    assert [RunManifest.read(run).tables[0].columns[9:] for run in (before, after)] == [
+        ("berth", "arrived_at"),
+        ("arrived_at", "dock") if layout == "model" else ("dock", "arrived_at"),
+    ]
+    for run in (after, before):
+        load(warehouse, registry, run)
     assert columns(warehouse) == ["arrived_at", "dock"]
-    assert warehouse.execute(f"SELECT dock FROM atomic.{TABLE}") == [("A",)]
+    assert warehouse.execute(f"SELECT dock FROM atomic.{TABLE}") == [("A",), ("A",)]
 
 
 def test_texts_of_events_are_as_long_as_the_registry_says(warehouse: SqlWarehouse, tmp_path: Path) -> None:

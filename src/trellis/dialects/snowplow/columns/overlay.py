@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
@@ -111,6 +111,10 @@ class Overlay:
         for position, column in sorted(moved, key=itemgetter(0)):
             columns.insert(position - 1, column)
         return replace(table, columns=tuple(columns))
+
+    def apply_in_place(self, columns: Iterable[Column]) -> list[Column]:
+        """Columns of one version as the overlay has them, in their own order."""
+        return [self._override_of(column).apply(column) for column in columns]
 
     def _override_of(self, column: Column) -> Override:
         pointers = (pointer_to(*path) for path in column.paths)

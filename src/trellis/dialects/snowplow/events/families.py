@@ -175,10 +175,13 @@ class FamilyRows(FamilySchemas):
 
     def _version_table(self, document: SchemaDocument) -> EntityTable:
         key, rules = document.key, self.rules
-        columns = (
-            [DATA] if rules.formats.is_json(key) else columns_of(document, rules.profile, compat=rules.compat)
-        )
         recovered = {recovery.key: recovery.name for recovery in self.table.recovery}
+        if rules.formats.is_json(key):
+            columns = [DATA]
+        else:
+            columns = columns_of(document, rules.profile, compat=rules.compat)
+            if self.overlay is not None and key not in recovered:
+                columns = self.overlay.apply_in_place(columns)
         name = recovered.get(key, self.table.name)
         return EntityTable(f"{name}{VERSION_SIGN}{key.version}", key, columns, key in recovered)
 
