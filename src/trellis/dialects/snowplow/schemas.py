@@ -67,7 +67,7 @@ def _check_layout(options: Options, stored: Options | None, warehouse: str, is_r
             "layout model or wide"
         )
     if options.layout == "wide" and options.text:
-        raise UsageError("wide rows have types, which CSV has not; write them with --format parquet")
+        raise UsageError("wide rows have types, which CSV has not; write them with --format parquet or json")
     if options.layout == "wide" and not is_run and warehouse not in _WIDE:
         raise UsageError(
             f"wide rows need columns of structs that can grow, which {warehouse} has not here; load them "

@@ -97,7 +97,8 @@ class StoredFamilies:
         return FamilyRows(self._schemas_of(family), self.rules, overlay)
 
     def wide_rows_of(self, family: str) -> WideRows:
-        return WideRows(self._schemas_of(family), self.options.schema_version, self.options.marked)
+        options = self.options
+        return WideRows(self._schemas_of(family), options.schema_version, options.marked, options.as_json)
 
     def _schemas_of(self, family: str) -> Sequence[SchemaDocument]:
         return [SchemaDocument.parse(read_json(self.documents[uri])) for uri in self.versions[family]]

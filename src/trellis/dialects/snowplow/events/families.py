@@ -61,14 +61,16 @@ class EntityRows(Protocol):
 @dataclass(frozen=True)
 class DataFormats:
     """In files with a format for each version: the schemas whose entities are lines of values, and those
-    whose entities stay JSON. What both name is lines of values, and so is what neither names."""
+    whose entities stay JSON. What both name is lines of values; what neither names is JSON with
+    `json_by_default`, else lines of values."""
 
     tsv: tuple[Criterion, ...] = ()
     json: tuple[Criterion, ...] = ()
+    json_by_default: bool = False
 
     def is_json(self, key: SchemaKey) -> bool:
         is_tsv = any(criterion.matches(key) for criterion in self.tsv)
-        return not is_tsv and any(criterion.matches(key) for criterion in self.json)
+        return not is_tsv and (self.json_by_default or any(criterion.matches(key) for criterion in self.json))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.errors import SchemaError
 
-FileFormat = Literal["csv", "parquet", "orc"]
-RowFormat = FileFormat | Literal["json"]
-"""Of one table: in the folders of versions, entities may stay JSON beside lines of values."""
+FileFormat = Literal["csv", "parquet", "orc", "json"]
+"""Of a run, or of one of its tables: in the folders of versions entities may stay JSON beside lines of
+values."""
 Compression = Literal["NONE", "GZIP"]
 
 ALGORITHM: Final = "1"
@@ -27,7 +27,7 @@ ARTIFACT: Final = "trellis-snowplow-shredder"
 _SCHEMA: Final = "iglu:com.snowplowanalytics.snowplow.storage.rdbloader/shredding_complete/jsonschema/2-0-1"
 
 
-FORMAT_NAMES: Final[Mapping[RowFormat, str]] = {
+FORMAT_NAMES: Final[Mapping[FileFormat, str]] = {
     "csv": "TSV",
     "json": "JSON",
     "parquet": "PARQUET",
