@@ -20,8 +20,9 @@ _ID, _TIME = map(".".join, (DEFAULT_PATHS.id, DEFAULT_PATHS.time))
 @dataclass(frozen=True)
 class Options:
     """`text`: the columns of schemas get texts, as in the files that loaders read. `as_json`: entities stay
-    JSON, but for those that `tsv` names. `marked`: rows say which kind of entity they are of, for the
-    manifest of a run. `tsv` and `json` are for runs alone, too."""
+    JSON, but for those that `tsv` names. `marked`: rows say which kind of entity they are of. `is_run`: the
+    rows go into files, from which loads cut and discard what does not fit. `tsv` and `json` are for runs
+    alone, too."""
 
     compat: bool = False
     validate: bool = True
@@ -37,6 +38,7 @@ class Options:
     text: bool = False
     as_json: bool = False
     marked: bool = False
+    is_run: bool = False
 
     @staticmethod
     def of(settings: Mapping[str, Any], known: Options) -> Options:
@@ -126,7 +128,7 @@ def _time(name: str, value: Any) -> str:
     return str(value)
 
 
-_INTERNAL: Final = ("text", "as_json", "marked")
+_INTERNAL: Final = ("text", "as_json", "marked", "is_run")
 _CRITERIA: Final = ("skip", "tsv", "json")
 _READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "compat": _flag,

@@ -138,7 +138,7 @@ class _RunContext:
 
     def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         schemas = self.rules.schemas
-        settings = {**self.settings, "marked": True}
+        settings = {**self.settings, "is_run": True}
         family = self.destination.abilities.family
         return schemas.configure(schemas.new_schema(schema_name), settings, family), None
 
