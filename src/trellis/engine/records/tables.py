@@ -51,7 +51,7 @@ class TableRecords:
             for rows in self._numbered():
                 size = rows.batch.num_rows
                 conform, wait = partial(conformer.batch, WHERE, rows), partial(BlockRef, WHERE, rows.number)
-                yield Part(rows.number, size, rows.first + size, conform, wait)
+                yield Part(rows.number, size, rows.first + size, conform, wait, rows.record_text)
 
         yield run_parts(plan, f"tables-{self.runs:03d}", WHERE, parts, selection, progress)
 
