@@ -7,8 +7,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.functions.casts import CASTS
-from trellis.dialects.pinot.functions.codecs import CODECS
+from trellis.dialects.pinot.functions.casts import CASTS, CODECS
 from trellis.dialects.pinot.functions.comparisons import COMPARISONS
 from trellis.dialects.pinot.functions.date_time import TIMES
 from trellis.dialects.pinot.functions.json_values import JSON_DOCUMENTS, UnsupportedPath, read_path
