@@ -30,7 +30,7 @@ Emitter = Callable[[Value], Any]
 def emitter(spec: FieldSpec, settings: Settings) -> Emitter:
     """The conversion of the stored values of a column for the engine.
 
-    That of a map raises CannotConvert where `MapEmitter.fitted` would leave an entry out.
+    That of a map raises CannotConvert where `MapEmitter.split_entries` leaves an entry out.
 
     >>> emitter(FieldSpec("b", PinotType.BOOLEAN, single_value=False), Settings())([1, 0])
     [True, False]
