@@ -57,15 +57,15 @@ class SparkTables:
         """Raises DestinationError where the session has no such catalog."""
         return self._format_of(self.spark.session)
 
-    @property
-    def counts_merged_rows(self) -> bool:
-        return self.format.counts_merged_rows
-
     def statements(self) -> SparkStatements:
         return SparkStatements(self._open_session, self.where)
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         return self.format.settings(label)
+
+    def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
+        table, text = self.sql_name(name), string_literal(label.text)
+        return self.format.merge_counts.format(table=table, label=text)
 
     def describe(self, name: TableName) -> CatalogTable:
         with self.spark.explained():
