@@ -9,7 +9,9 @@ import pytest
 
 import trellis
 from trellis.destinations.iceberg.session import iceberg_catalog
+from trellis.destinations.row_changes import RowChanges
 from trellis.errors import DestinationError
+from trellis.pipelines.report import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,3 +82,27 @@ def test_spark_reads_the_tables_of_a_lake_themselves(spark: SparkSession, root: 
     assert [row.asDict() for row in nested.collect()] == [{"id": 1, "tags": ["a"]}, {"id": 2, "tags": None}]
     last = trellis.read(f"{kind}:{root}", "orders", load="last").spark()
     assert [row["id"] for row in last.collect()] == [2]
+
+
+def changes_of(report: Report) -> dict[str, tuple[int, int, int, int]]:
+    counted = {table.name: table.changes or RowChanges() for table in report.tables}
+    return {n: (c.inserted, c.updated, c.deleted, c.deduplicated) for n, c in counted.items()}
+
+
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_reports_say_what_merges_changed(spark: SparkSession, root: Path, kind: str) -> None:
+    shop = trellis.pipeline("shop", to=f"{kind}:{root}")
+    keyed: dict[str, Any] = {"table": "t", "mode": "merge", "keys": ("id",)}
+    assert changes_of(shop.load([{"id": 1, "k": [1, 2]}, {"id": 2, "k": [3]}], **keyed)) == {
+        "t": (2, 0, 0, 0),
+        "t__k": (3, 0, 0, 0),
+    }
+    merged = shop.load([{"id": 1, "k": [7]}, {"id": 1, "k": [8, 9]}, {"id": 3}], **keyed)
+    assert changes_of(merged) == {"t": (1, 1, 0, 1), "t__k": (1, 0, 2, 2)}
+    upsert: dict[str, Any] = {**keyed, "table": "u", "strategy": "upsert"}
+    shop.load([{"id": 1}, {"id": 2}], **upsert)
+    assert changes_of(shop.load([{"id": 2}, {"id": 3}], **upsert)) == {"u": (1, 1, 0, 0)}
+    scd2: dict[str, Any] = {"table": "v", "mode": "merge", "strategy": "scd2"}
+    shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], **scd2)
+    changed = shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "c"}], **scd2)
+    assert changes_of(changed) == {"v": (1, 1, 0, 1)}

@@ -48,7 +48,6 @@ class IcebergStore:
     """`root` is the absolute location of a warehouse, on this machine or on an object store."""
 
     warehouse = ICEBERG_FORMAT.warehouse
-    counts_merged_rows = ICEBERG_FORMAT.counts_merged_rows
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -183,6 +182,9 @@ class IcebergStore:
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         return ICEBERG_FORMAT.settings(label)
+
+    def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
+        return self._spark_tables.merge_counts_query(name, label)
 
     def version(self, name: TableName) -> str:
         snapshot = self._load(name).current_snapshot()

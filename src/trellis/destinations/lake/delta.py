@@ -55,7 +55,6 @@ class DeltaStore:
     """`root` is the folder of the datasets, on this machine or on an object store."""
 
     warehouse = DELTA
-    counts_merged_rows = DELTA_FORMAT.counts_merged_rows
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -200,6 +199,9 @@ class DeltaStore:
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         return DELTA_FORMAT.settings(label)
+
+    def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
+        return self._spark_tables.merge_counts_query(name, label)
 
     def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
         from deltalake import write_deltalake

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
 from trellis.destinations.lake.widening import widens_in_delta, widens_in_iceberg
 from trellis.errors import SchemaError
@@ -18,6 +19,16 @@ from trellis.warehouses.warehouse import Warehouse
 LABEL_PROPERTY: Final = "trellis.label"
 """The property of an Iceberg snapshot with the label of its commit."""
 NOTES_PROPERTY: Final = "trellis.notes"
+
+_SUMMARY_COUNTS: Final = ("inserted", "updated", "deleted")
+"""What the summary of a snapshot counts of a MERGE, where there are any, in the order of `MERGE_METRICS`."""
+_MERGE_COUNTS: Final = "SELECT {} FROM {{table}}.snapshots WHERE summary['{}'] = {{label}}".format(
+    ", ".join(
+        f"coalesce(max(CAST(summary['spark.merge-into.num-target-rows-{count}'] AS BIGINT)), 0) AS {name}"
+        for count, name in zip(_SUMMARY_COUNTS, MERGE_METRICS, strict=True)
+    ),
+    LABEL_PROPERTY,
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +49,8 @@ class TableFormat:
     version_column: str
     widens: Callable[[str, str], bool]
     widening_property: str = ""
-    counts_merged_rows: bool = False
-    """Whether a MERGE says how many rows it changed."""
+    merge_counts: str = ""
+    """A query of how many rows of `{table}` the MERGE of `{label}` changed; empty where the MERGE says it."""
 
     partition_forms: Mapping[DataType, str] = field(default_factory=dict)
     """What a table is partitioned by instead of a column of this type."""
@@ -85,7 +96,6 @@ DELTA_FORMAT: Final = TableFormat(
     version_column="version",
     widens=widens_in_delta,
     widening_property="delta.enableTypeWidening",
-    counts_merged_rows=True,
     cluster_form="CLUSTER BY ({})",
 )
 ICEBERG_FORMAT: Final = TableFormat(
@@ -106,6 +116,7 @@ ICEBERG_FORMAT: Final = TableFormat(
     version_column="version",
     widens=widens_in_iceberg,
     partition_forms={"timestamp": "days({})"},
+    merge_counts=_MERGE_COUNTS,
 )
 FORMATS: Final = (DELTA_FORMAT, ICEBERG_FORMAT)
 HADOOP_AWS: Final = "org.apache.hadoop:hadoop-aws:3.4.2"

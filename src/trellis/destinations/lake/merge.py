@@ -96,16 +96,16 @@ class MergeContext:
     def is_committed(self, table: str) -> bool:
         return self.catalog is None and self.store.has_label(self._name(table), self.label)
 
-    def run_merge(self, table: str, source: MergeSource) -> RowTally | None:
-        """Merge into a table, or count what that would do. None where the table format counts nothing."""
+    def run_merge(self, table: str, source: MergeSource) -> RowTally:
+        """Merge into a table, or count what that would do."""
         if self.catalog is not None:
             (counts,) = self.statements.run(source.counts_query(self.relation(table), self.prefix))
         else:
             statement = source.statement(self.relation(table), self.prefix)
             rows = self.statements.run(statement, self.store.settings(self.label))
-            if not rows:
-                return None
-            counts = rows[0]
+            if query := self.store.merge_counts_query(self._name(table), self.label):
+                rows = self.statements.run(query)
+            (counts,) = rows
         inserted, changed, removed = (counts[name] for name in MERGE_METRICS)
         self.tallies[table] = RowTally(inserted=inserted, changed=changed, removed=removed)
         return self.tallies[table]
@@ -154,7 +154,7 @@ class TreeMerge:
                 if not (has_rows or chain.replaces) or context.is_committed(table.name):
                     continue
                 tally = context.run_merge(table.name, self._source(chain, table, names))
-                if tally is not None and table == chain.root:
+                if table == chain.root:
                     tally.replaced, tally.marked = marks
                     tally.ended, tally.changed = tally.changed, 0
                     if chain.roots.replaces_by_key:
@@ -165,7 +165,7 @@ class TreeMerge:
     def _count_marks(self, chain: TableTreeStatements) -> tuple[int, int]:
         """How many inserted rows replace one of their key, and how many only mark deletions."""
         query = chain.roots.write_counts()
-        if query is None or not (self.context.store.counts_merged_rows or self.context.catalog is not None):
+        if query is None:
             return 0, 0
         replaced, marked = self.context.statements.run(query)[0]
         return int(replaced), int(marked)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from trellis.destinations.base import CatalogTable
+from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.lake.formats import TableFormat
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
@@ -16,7 +16,9 @@ from trellis.destinations.lake.staged import DataFile
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix
+from trellis.engine.spark.failures import is_schema_conflict
 from trellis.engine.staging.stage import GROUP_ROWS
+from trellis.errors import DestinationError
 from trellis.schema.model import Table
 from trellis.schema.personal_data import comment_of
 from trellis.warehouses import statements as sql
@@ -56,15 +58,15 @@ class SparkTables:
         """Raises DestinationError where the session has no such catalog."""
         return self._format_of(self.spark.session)
 
-    @property
-    def counts_merged_rows(self) -> bool:
-        return self.format.counts_merged_rows
-
     def statements(self) -> SparkStatements:
         return SparkStatements(self._open_session, self.where)
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         return self.format.settings(label)
+
+    def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
+        table, text = self.sql_name(name), string_literal(label.text)
+        return self.format.merge_counts.format(table=table, label=text)
 
     def describe(self, name: TableName) -> CatalogTable:
         with self.spark.explained():
@@ -112,12 +114,21 @@ class SparkTables:
         if layout.properties:
             pairs = (map(string_literal, pair) for pair in layout.properties.items())
             parts.append(f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})")
-        self.spark.run(" ".join(filter(None, parts)))
+        self._change_schema(" ".join(filter(None, parts)))
 
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
         definitions = [ColumnDefinition(column, type_) for column, type_ in types.items()]
         for statement in sql.add_columns(self.format.warehouse, self.sql_name(name), definitions):
+            self._change_schema(statement)
+
+    def _change_schema(self, statement: str) -> None:
+        """Raises CommitConflict where another load has just done what the statement does."""
+        try:
             self.spark.run(statement)
+        except DestinationError as bad:
+            if is_schema_conflict(bad):
+                raise CommitConflict from bad
+            raise
 
     def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
         columns, table = self.describe(name).columns, self.sql_name(name)

@@ -69,11 +69,6 @@ class LakeReader(Protocol):
 class ReachedBySpark(Protocol):
     """How Spark reaches the tables."""
 
-    @property
-    def counts_merged_rows(self) -> bool:
-        """Whether a MERGE says how many rows it changed."""
-        ...
-
     def sql_name(self, name: TableName) -> str:
         """A table in a statement, with its quotes."""
         ...
@@ -88,6 +83,10 @@ class ReachedBySpark(Protocol):
 
     def settings(self, label: CommitLabel) -> Mapping[str, str]:
         """The settings under which a statement commits with a label."""
+        ...
+
+    def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
+        """A query of what the MERGE of a label did, `MERGE_METRICS`; empty where the MERGE says it."""
         ...
 
 

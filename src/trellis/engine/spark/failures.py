@@ -34,6 +34,7 @@ _CONCURRENT = re.compile(
 _OTHER_SPARK = re.compile(
     r"NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|AbstractMethodError|IncompatibleClass"
 )
+_EXISTING = re.compile(r"(TABLE_OR_VIEW|TABLE|FIELD|FIELDS|COLUMN)_ALREADY_EXISTS\b|\bAlreadyExistsException")
 _NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
@@ -115,6 +116,12 @@ def statement_failure(failure: Exception, place: str) -> TrellisError:
 def is_concurrent_commit(failure: Exception) -> bool:
     """Whether another commit to a table came between, so that the statement can be tried again."""
     return _CONCURRENT.search(_text(failure)) is not None
+
+
+def is_schema_conflict(failure: BaseException | None) -> bool:
+    """Whether another writer has just created or changed the table that a statement creates or changes."""
+    text = _text(failure)
+    return any(pattern.search(text) for pattern in (_EXISTING, _CONCURRENT))
 
 
 def is_missing_source(failure: Exception) -> bool:
