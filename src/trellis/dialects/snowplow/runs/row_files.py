@@ -46,7 +46,8 @@ def read_rows(paths: Sequence[str], columns: Sequence[str]) -> Iterator[pa.Recor
     """The staged rows of a table with these columns; a file that was staged before one came has NULL."""
     for path in paths:
         with pq.ParquetFile(path) as file:
-            present = [name for name in columns if name in file.schema_arrow.names]
+            names = frozenset(file.schema_arrow.names)
+            present = [name for name in columns if name in names]
             yield from file.iter_batches(BATCH, columns=present)
 
 
@@ -218,9 +219,10 @@ def _json_value(value: object) -> object:
 
 def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with the columns of a schema in their order."""
+    names = frozenset(batch.schema.names)
     columns = [
         batch.column(field.name).cast(field.type)
-        if field.name in batch.schema.names
+        if field.name in names
         else pa.nulls(batch.num_rows, field.type)
         for field in schema
     ]
