@@ -32,6 +32,7 @@ from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
+from trellis.schema.personal_data import comment_of
 from trellis.warehouses.catalog.lakes import DELTA
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class DeltaStore:
         fields = []
         for column in table.complete_columns:
             _check_name(table.name, column.name)
-            comment = {"comment": column.description} if column.description else None
+            comment = {"comment": text} if (text := comment_of(column)) else None
             type_ = arrow_type_of(types[column.name])
             fields.append(pa.field(column.name, type_, not column.required, comment))
         location = self.location(name)

@@ -126,6 +126,7 @@ class RoutedFlattener(Flattener):
         """Forget the rows of the current record, and its discards, which follow the first ones."""
         for builder in self.placed:
             builder.rows.pop()
+            builder.origins.pop()
         del self.findings.discards[discards:]
 
     def shared_names(self) -> dict[str, set[str]]:
@@ -136,6 +137,7 @@ class RoutedFlattener(Flattener):
         others = _other_fields(builder, item, check_big_ints)
         if not others:
             builder.rows.append(item)  # type: ignore[arg-type]
+            builder.origins.append(self.findings.line)
             self.placed.append(builder)
             return True
         findings, cells = self.findings, self.cells
@@ -161,6 +163,7 @@ class RoutedFlattener(Flattener):
             return False
         self.brings_news = self.brings_news or findings.ordinal > 0
         builder.rows.append(row)
+        builder.origins.append(findings.line)
         self.placed.append(builder)
         return True
 
