@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from trellis.dialects.snowplow.document.json_text import read_json, write_json
+from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
 from trellis.dialects.snowplow.events.families import DATA, RECORD_COLUMN, SCHEMA_COLUMNS
 from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
@@ -155,7 +155,9 @@ def json_lines(batch: pa.RecordBatch) -> pa.Array:
         vendor, name, format, version = (row[column] for column in SCHEMA_COLUMNS)
         key = SchemaKey(vendor, name, format, SchemaVer.parse(version))
         event = Event(row["root_id"], row["root_tstamp"].replace(tzinfo=timezone.utc))
-        lines.append(write_json(legacy_document(key, event, read_json(row[DATA.name]))))
+        document = legacy_document(key, event, None)
+        schema, hierarchy = (write_json(document[part]) for part in ("schema", "hierarchy"))
+        lines.append(f'{{"schema":{schema},"data":{row[DATA.name]},"hierarchy":{hierarchy}}}')
     return pa.array(lines, pa.string())
 
 
