@@ -10,7 +10,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.options import TABLE_CONFIG
-from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, stored_as
+from trellis.dialects.pinot.schema_changes.changes import incompatibilities, stored_as
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.row_versions import row_choice

@@ -22,8 +22,7 @@ from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import document_of, write_schema
-from trellis.dialects.pinot.schema_changes.changes import changes
-from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
+from trellis.dialects.pinot.schema_changes.changes import changes, incompatibilities, is_same_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of, is_allowed
 from trellis.dialects.pinot.value.numbers import double_text

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.controller_errors import ControllerError
+from trellis.dialects.pinot.cluster.controller import Controller, ControllerError
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
-from trellis.dialects.pinot.jars.validation import pinot_faults
+from trellis.dialects.pinot.jars.gateway import pinot_faults
 from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.table.config import unsupported_parts
 from trellis.dialects.pinot.table.known_keys import misspelt_keys

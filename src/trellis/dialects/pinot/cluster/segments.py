@@ -14,9 +14,8 @@ from uuid import uuid4
 
 import pyarrow.parquet as pq
 
-from trellis.dialects.pinot.cluster.data_files import JsonFile
+from trellis.dialects.pinot.cluster.data_files import FileRows, JsonFile
 from trellis.dialects.pinot.cluster.delivery import DATA, OFFLINE, SCHEMA
-from trellis.dialects.pinot.cluster.file_rows import FileRows
 from trellis.dialects.pinot.jars.gateway import PinotClasses, PinotError, pinot_classes
 from trellis.dialects.pinot.stored_schema import columns_of, table_name
 from trellis.dialects.pinot.validation.schema_document import read_schema

@@ -12,7 +12,7 @@ from trellis.cli.commands.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
-from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
+from trellis.dialects.pinot.date_time.format import FormatPreview, try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field

@@ -13,10 +13,17 @@ from trellis.dialects.pinot.conversion.numbers import require_finite
 from trellis.dialects.pinot.conversion.settings import LossKind, LossReporter
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.epochs import micros_of, millis_of
 from trellis.dialects.pinot.value.json_text import json_of, json_with_end
 from trellis.dialects.pinot.value.numbers import BLANKS, decimal_text, plain_text
-from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Int64
+from trellis.dialects.pinot.value.source_kinds import (
+    INT_MAX,
+    INT_MIN,
+    LONG_MAX,
+    LONG_MIN,
+    Int64,
+    micros_of,
+    millis_of,
+)
 
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Final
 
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
@@ -54,11 +53,11 @@ class LossyConversion(CannotConvert):
 
 
 class LossCounts:
-    """How many values were changed: a count by column and kind. One per task; `merge` adds them up.
+    """How many values were changed: a count by column and kind. One per task.
 
     >>> losses = LossCounts()
     >>> losses.add("n", LossKind.OVERFLOW)
-    >>> dict(losses.counts)
+    >>> dict(losses.take_counts())
     {('n', <LossKind.OVERFLOW: 'overflow'>): 1}
     """
 
@@ -67,22 +66,14 @@ class LossCounts:
         self.total = 0
         """Never reset, unlike the counts."""
 
-    def add(self, column: str, loss_kind: LossKind, times: int = 1) -> None:
-        self._counts[column, loss_kind] += times
-        self.total += times
-
-    def merge(self, other: LossCounts) -> None:
-        """Add the counts of another task."""
-        self._counts.update(other._counts)
+    def add(self, column: str, loss_kind: LossKind) -> None:
+        self._counts[column, loss_kind] += 1
+        self.total += 1
 
     def take_counts(self) -> Mapping[tuple[str, LossKind], int]:
         """The counts since the last call."""
         counts, self._counts = self._counts, Counter()
         return counts
-
-    @property
-    def counts(self) -> Mapping[tuple[str, LossKind], int]:
-        return MappingProxyType(self._counts)
 
 
 class LossReporter:

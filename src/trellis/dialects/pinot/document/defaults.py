@@ -13,8 +13,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
+from trellis.dialects.pinot.value.json_text import compact
 from trellis.dialects.pinot.value.numbers import (
     double_text,
     parse_decimal,

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.types import MAX_LENGTH, ExceedStrategy, FieldType, PinotType, Value
-
-NO_KEYS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

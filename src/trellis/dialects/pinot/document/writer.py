@@ -6,8 +6,8 @@ from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_json, same_value, type_default
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
-from trellis.dialects.pinot.document.json_output import compact, pretty
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
+from trellis.dialects.pinot.value.json_text import compact, pretty
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 

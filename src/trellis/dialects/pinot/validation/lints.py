@@ -13,7 +13,7 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.table.config import SUFFIXES
-from trellis.dialects.pinot.table.json_object import values_at
+from trellis.dialects.pinot.table.known_keys import values_at
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 VIRTUAL_COLUMNS: Final = ("$docId", "$hostName", "$segmentName")

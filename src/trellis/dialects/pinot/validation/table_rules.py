@@ -10,13 +10,13 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.types import FieldType
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.evaluation_order import order_transforms
+from trellis.dialects.pinot.expression.transforms import order_transforms
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Expression, arguments
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
-from trellis.dialects.pinot.table.json_object import values_at
+from trellis.dialects.pinot.table.known_keys import values_at
 from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
 from trellis.errors import SchemaError
 
