@@ -49,7 +49,7 @@ class Streams:
         found = contend(data, wanted, self.options.repeat, self.tell, *self._options)
         if INTO_POSTGRES not in self.skipped:
             try:
-                with _database() as url:
+                with temporary_database() as url:
                     options = (*self._options, "--database", url)
                     found |= contend(data, (INTO_POSTGRES, COPY), self.options.repeat, self.tell, *options)
             except LookupError as bad:
@@ -125,7 +125,7 @@ def _beside(r: Result, other: Result | None) -> tuple[str, str]:
 
 
 @contextmanager
-def _database() -> Iterator[str]:
+def temporary_database() -> Iterator[str]:
     """The URL of an empty database, on a server as the tests have it. Raises LookupError if there is none."""
     sys.path.append(str(TESTS))
     from destinations.postgres_server import running

@@ -39,7 +39,7 @@ from contest import (
     multiplied,
 )
 from enriched_events import make_run
-from event_streams import Streams
+from event_streams import Streams, temporary_database
 from measure import run
 from merges import Merges
 from rich.console import Console
@@ -222,6 +222,7 @@ class Bench:
             "CSV": ("--format", "csv"),
             "CSV, without validation": ("--format", "csv", "--without-validation"),
             "ORC": ("--format", "orc"),
+            "NDJSON": ("--format", "json", "--layout", "version"),
             "wide rows in Parquet": ("--layout", "wide"),
         }
         rows, out = max(self.options.rows), str(self.folder / "shredded")
@@ -247,6 +248,28 @@ class Bench:
         if {("Parquet", 5), ("Parquet", 50)} <= measured.keys():
             ratio = measured["Parquet", 50] / measured["Parquet", 5]
             self._aim("shredder, 50 families, in times of 5", 1.3, ratio)
+        self._load_runs(rows)
+
+    def _load_runs(self, rows: int) -> None:
+        """The loader of runs beside COPY."""
+        place = map(str, (*make_run(self.folder, rows, 5), self.folder / f"shredded-{rows}"))
+        try:
+            with temporary_database() as database:
+                measured = run("load_runs.py", *place, database)
+        except LookupError as error:
+            self._tell(f"loader: {error}")
+            return
+        if measured.error:
+            self._tell(f"loader: {measured.error}")
+            return
+        load, copy = measured.figures["load"], measured.figures["copy"]
+        shown = table(f"{rows:,} shredded events into PostgreSQL", "", "seconds", "x COPY")
+        shown.add_row(
+            "trellis snowplow load", seconds(load["seconds"]), times(load["seconds"], copy["seconds"])
+        )
+        shown.add_row("COPY of the same files", seconds(copy["seconds"]), "")
+        self.console.print(shown)
+        self._aim("loader of runs, in times of COPY", 1.5, load["seconds"] / copy["seconds"])
 
     def typed_tables(self) -> None:
         """Tables of YTsaurus beside plain Spark, and with many chunks."""

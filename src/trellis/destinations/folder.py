@@ -114,26 +114,47 @@ def remove_file(path: str) -> None:
 
 
 @contextmanager
-def exclusive_lock(path: str, wait: float) -> Iterator[None]:
-    """Hold a lock file: the loads of one machine touch the files one after the other."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+def exclusive_lock(path: str, wait: float, *, remove: bool = False) -> Iterator[None]:
+    """Hold a lock file: the loads of one machine touch the files one after the other. `remove`: no file is
+    left when it is let go."""
+    descriptor = _open_locked(path, wait)
     try:
-        limit = time.monotonic() + wait
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= limit:
-                    raise DestinationError(
-                        f"{path}: another load holds it and did not let go within {wait:.0f} seconds; "
-                        "see whether a process hangs, and load again"
-                    ) from None
-                time.sleep(_LOCK_POLL)
         yield
+        if remove:
+            os.unlink(path)
     finally:
         os.close(descriptor)
+
+
+def _open_locked(path: str, wait: float) -> int:
+    """The lock file, once nobody else holds it. Who held it before may have removed it, and its folder."""
+    limit = time.monotonic() + wait
+    while True:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                _wait_for_lock(descriptor, path, wait, limit)
+                if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int, path: str, wait: float, limit: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= limit:
+                raise DestinationError(
+                    f"{path}: another load holds it and did not let go within {wait:.0f} seconds; "
+                    "see whether a process hangs, and load again"
+                ) from None
+            time.sleep(_LOCK_POLL)
 
 
 def _number(bad: OSError) -> int:

@@ -113,6 +113,34 @@ def test_seed_s63_a_run_that_is_refused_changes_nothing(warehouse: DeltaWarehous
     assert warehouse.tables("atomic") == {}
 
 
+def test_r86_an_older_run_is_loaded_last_and_a_later_version_waits_for_its_run(
+    warehouse: DeltaWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path, "1-0-0")
+    older = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="old"))])
+    registry = write_registry(tmp_path, "1-0-0 1-1-0")
+    line = enriched_line(2, vessel_call("1-1-0", berth="new", draughtM=2))
+    newer = shred(tmp_path, warehouse, registry, [line])
+    registry = write_registry(tmp_path)
+    for run in (newer, older):
+        assert load(warehouse, registry, run, verification="definition").state == "loaded"
+    assert columns(warehouse) == ["berth", "arrived_at", "draught_m"]
+    assert warehouse.tables("atomic")[TABLE].comment == f"{VESSEL_CALL}1-1-0"
+    assert rows(warehouse, TABLE, "berth", "draught_m") == [("new", 2.0), ("old", None)]
+
+
+def test_seed_s62_a_table_altered_by_hand_is_refused(warehouse: DeltaWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-2-1", berth="A"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    warehouse.store.add_columns(TableName("atomic", TABLE), {"remark": "STRING"})
+    with pytest.raises(
+        SchemaError, match=r"17 columns, 16 are expected by its comment .*: extra remark; mend"
+    ):
+        load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    assert len(rows(warehouse, "events", "event_id")) == 1
+
+
 @pytest.mark.parametrize("method", ["write_files", "create_table", "add_columns", "describe"])
 def test_r91_a_load_that_ends_between_two_tables_is_finished_once(
     warehouse: DeltaWarehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str

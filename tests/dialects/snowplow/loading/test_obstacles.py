@@ -12,6 +12,7 @@ import pytest
 
 from destinations.postgres_server import Server
 from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry
+from dialects.snowplow.families import document, text
 from dialects.snowplow.loading.runs import TABLE, columns, load, loader, shred
 from trellis.dialects.snowplow.runs.loading.loader import RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
@@ -66,12 +67,12 @@ def test_files_that_were_cut_or_deleted_stop_the_load(
 
 @pytest.mark.parametrize("file", [COMPLETION_FILE, FAMILIES_FILE])
 def test_manifests_that_are_none(warehouse: SqlWarehouse, registry: str, run: Path, file: str) -> None:
-    for text, reason in (
+    for content, reason in (
         ("{broken", "not JSON"),
         ("[]", "a JSON object is expected"),
         ("{}", "not those of a"),
     ):
-        (run / file).write_text(text)
+        (run / file).write_text(content)
         with pytest.raises(SchemaError, match=reason):
             load(warehouse, registry, run)
 
@@ -103,6 +104,32 @@ def test_an_overlay_that_is_stored_after_a_run_was_shredded(
     load(warehouse, registry, run)
     assert columns(warehouse) == ["arrived_at", "dock"]
     assert warehouse.execute(f"SELECT DISTINCT dock FROM atomic.{TABLE}") == [("A",)]
+
+
+def test_names_of_properties_that_programs_stumble_over(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    keys = ["__proto__", "a.b", "constructor", "select", "日本"]
+    registry = write_registry(tmp_path, documents=[document("1-0-0", dict.fromkeys(keys, text(20)))])
+    line = enriched_line(1, vessel_call("1-0-0", **{key: key for key in keys}))
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line]))
+    assert columns(warehouse) == keys
+    names = ", ".join(f'"{key}"' for key in keys)
+    assert warehouse.execute(f"SELECT {names} FROM atomic.{TABLE}") == [tuple(keys)]
+
+
+def test_a_schema_of_3000_properties(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    """PostgreSQL has no table for it."""
+    properties = {f"p{number}": {"type": "integer"} for number in range(3_000)}
+    registry = write_registry(tmp_path, documents=[document("1-0-0", properties)])
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", p7=1, p2999=2))])
+    if warehouse.profile.name == "postgres":
+        with pytest.raises(
+            DestinationError, match="PostgreSQL refused: tables can have at most 1600 columns"
+        ):
+            load(warehouse, registry, run)
+        assert warehouse.tables("atomic") == {}
+        return
+    assert load(warehouse, registry, run).rows == {TABLE: 1, "events": 1}
+    assert warehouse.execute(f"SELECT p7, p2999, p1 FROM atomic.{TABLE}") == [(1, 2, None)]
 
 
 postgres_alone = pytest.mark.parametrize("url", ["postgres"], indirect=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ from dialects.snowplow.enriched import (
 from dialects.snowplow.families import document
 from dialects.snowplow.shredder.test_shred import RUN, lines, shred
 from dialects.snowplow.shredder.test_wide import EVENT, load, pipeline
+from trellis.dialects.snowplow.runs.manifest import RunManifest
 
 TABLE: Final = "org_harbor_vessel_call_1"
 SCHEMA: Final = document(
@@ -174,3 +176,35 @@ def test_an_event_with_5000_entities(tmp_path: Path) -> None:
     shred(tmp_path / "shred", registry)
     path = tmp_path / "shred/out" / RUN / "vendor=org.harbor/name=vessel_call/model=1/part-00000.txt"
     assert [row[11] for row in lines(path)] == [str(number) for number in range(5_000)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("^(a+)+$", f'"{"a" * 40}!" does not match "^(a+)+$"'),
+        (r"^(\w+\s?)*\1$", "Error executing regex: Max limit for backtracking count exceeded"),
+    ],
+)
+def test_patterns_that_take_other_programs_years(tmp_path: Path, pattern: str, message: str) -> None:
+    registry = write_registry(
+        tmp_path, documents=[document("1-0-0", {"berth": {"type": "string", "pattern": pattern}})]
+    )
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth=f"{'a' * 40}!"))])
+    [report] = shred(tmp_path, registry)
+    assert dict(report.rejects.by_reason) == {"schema_violations": 1}
+    [bad] = tmp_path.glob("out/**/name=schema_violations/part-*")
+    failure = json.loads(bad.read_text())["data"]["failure"]["message"]
+    assert failure == f"{VESSEL_CALL}1-0-0: /berth pattern: {message}"
+
+
+def test_two_shredders_of_one_run_leave_one_run_folder(tmp_path: Path) -> None:
+    """The second one waits, and finds the run."""
+    registry = write_registry(tmp_path, documents=[SCHEMA])
+    write_run(tmp_path, [enriched_line(number, vessel_call("1-0-0", tugs=number)) for number in range(2_000)])
+    with ThreadPoolExecutor(2) as pool:
+        reports = [*pool.map(lambda _: shred(tmp_path, registry), range(2))]
+    assert sorted(report.already_loaded for [report] in reports) == [False, True]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [RUN]
+    assert RunManifest.read(tmp_path / "out" / RUN).good == 2_000
+    path = tmp_path / "out" / RUN / "vendor=org.harbor/name=vessel_call/model=1"
+    assert sum(len(lines(part)) for part in path.iterdir()) == 2_000

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from trellis.dialects.snowplow.document.json_text import read_json, write_json
+from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
 from trellis.dialects.snowplow.events.families import DATA, RECORD_COLUMN, SCHEMA_COLUMNS
 from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
@@ -46,7 +46,8 @@ def read_rows(paths: Sequence[str], columns: Sequence[str]) -> Iterator[pa.Recor
     """The staged rows of a table with these columns; a file that was staged before one came has NULL."""
     for path in paths:
         with pq.ParquetFile(path) as file:
-            present = [name for name in columns if name in file.schema_arrow.names]
+            names = frozenset(file.schema_arrow.names)
+            present = [name for name in columns if name in names]
             yield from file.iter_batches(BATCH, columns=present)
 
 
@@ -154,7 +155,9 @@ def json_lines(batch: pa.RecordBatch) -> pa.Array:
         vendor, name, format, version = (row[column] for column in SCHEMA_COLUMNS)
         key = SchemaKey(vendor, name, format, SchemaVer.parse(version))
         event = Event(row["root_id"], row["root_tstamp"].replace(tzinfo=timezone.utc))
-        lines.append(write_json(legacy_document(key, event, read_json(row[DATA.name]))))
+        document = legacy_document(key, event, None)
+        schema, hierarchy = (write_json(document[part]) for part in ("schema", "hierarchy"))
+        lines.append(f'{{"schema":{schema},"data":{row[DATA.name]},"hierarchy":{hierarchy}}}')
     return pa.array(lines, pa.string())
 
 
@@ -218,9 +221,10 @@ def _json_value(value: object) -> object:
 
 def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The batch with the columns of a schema in their order."""
+    names = frozenset(batch.schema.names)
     columns = [
         batch.column(field.name).cast(field.type)
-        if field.name in batch.schema.names
+        if field.name in names
         else pa.nulls(batch.num_rows, field.type)
         for field in schema
     ]

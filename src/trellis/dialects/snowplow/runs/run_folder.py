@@ -87,6 +87,11 @@ class RunFolder:
     def path(self) -> Path:
         return self.root / self.name
 
+    @property
+    def lock(self) -> Path:
+        """The file that who writes the run holds."""
+        return Path(self.staging(""), f"{folder_name(self.name)}.lock")
+
     def staging(self, load_id: str) -> str:
         return make_folder(os.path.join(self.root, _STAGING, folder_name(load_id) if load_id else ""))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trellis.destinations.base import CatalogTable
+from trellis.destinations.folder import exclusive_lock
 from trellis.dialects import get_dialect
 from trellis.dialects.registration import ReferenceResolver
 from trellis.dialects.snowplow.columns.profiles import get_profile
@@ -32,6 +33,8 @@ from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.schema.model import Schema
 
 DIALECT: Final = "snowplow"
+_LOCK_WAIT: Final = 600.0
+"""Seconds to wait for another shredder of the same run."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ class Shredder:
         )
         metadata = context.rules.metadata.tables()
         loader = LoadRunner(context, DIALECT, target.url, metadata, SchemaFolders())
-        report = loader.run(job, load_id=name)
+        with exclusive_lock(str(target.lock), _LOCK_WAIT, remove=True):
+            report = loader.run(job, load_id=name)
         with suppress(OSError):  # another run may be under way
             Path(target.staging("")).rmdir()
         return _without_duplicates(report, target)

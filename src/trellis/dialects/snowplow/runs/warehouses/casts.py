@@ -25,11 +25,19 @@ class Misfit:
 
 def value_of(column: CopyColumn, validity: Validity) -> str:
     """The expression of the value that a text becomes; NULL for one that does not fit."""
+    if column.is_text:
+        name = quoted(column.source)
+        return f"left({name}, {column.length})" if column.length else name
+    return f"CASE WHEN {validity(column)} THEN {fitting_value_of(column)} END"
+
+
+def fitting_value_of(column: CopyColumn) -> str:
+    """The expression of the value of a text that fits."""
     name = quoted(column.source)
     if column.is_text:
-        return f"left({name}, {column.length})" if column.length else name
+        return name
     text = f"{name}::timestamptz" if column.type == "TIMESTAMP" else name
-    return f"CASE WHEN {validity(column)} THEN CAST({text} AS {column.type}) END"
+    return f"CAST({text} AS {column.type})"
 
 
 def misfits_of(columns: Sequence[CopyColumn], validity: Validity) -> list[Misfit]:

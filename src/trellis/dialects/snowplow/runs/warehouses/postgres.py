@@ -73,6 +73,23 @@ class PostgresWarehouse(SqlWarehouse):
         odd = f"{name} !~ {BEGIN_OF_VALUE}"
         return f"CASE WHEN {name} ~ {usual} THEN true WHEN {odd} THEN false ELSE {tried} END"
 
+    def insert_fitting(self, statement: str, job: CopyJob, staging: Staging) -> bool:
+        """What looks odd is found without a regular expression for each text, and what else does not fit is
+        an error."""
+        conditions = " OR ".join(filter(None, map(_odd, job.columns)))
+        [(is_odd,)] = self.execute(f"SELECT EXISTS (SELECT FROM {staging.table} WHERE {conditions})")
+        if is_odd:
+            return False
+        self.execute("SAVEPOINT q_fitting")
+        try:
+            self.execute(statement)
+        except WarehouseUnavailable:
+            raise
+        except DestinationError:
+            self.execute("ROLLBACK TO SAVEPOINT q_fitting")
+            return False
+        return True
+
     def append_rows(self, reference: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         listed = ", ".join(map(quoted, names))
         with self._copying(f"{reference} ({listed})", NULL) as copy:
@@ -156,6 +173,14 @@ _NULL_FIELD: Final = re.compile(rb"(?<![^\t\n])\\\\(\\\\)?N(?![^\t\n])")
 """The field for NULL, and the text that looks like it, once their backslashes are doubled."""
 _ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"), ("\0", " "))
 """How COPY reads what would end a value or a line. PostgreSQL has no NUL."""
+
+
+def _odd(column: CopyColumn) -> str:
+    """The condition under which a text may be too long, or is a word such as now; "" for none."""
+    name = quoted(column.source)
+    if column.is_text:
+        return f"octet_length({name}) > {column.length}" if column.length else ""
+    return f"ascii({name}) NOT BETWEEN 48 AND 57 AND {name} !~ {BEGIN_OF_VALUE}"
 
 
 def _blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
