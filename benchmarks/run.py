@@ -295,6 +295,8 @@ class Bench:
         self._aim("read of 1,000 rows, seconds", 0.5, figures["1,000 rows by key"])
         scan, lookup = (figures[f"2 of 50 columns, {layout}"] for layout in ("scan", "lookup"))
         self._aim("2 of 50 columns, scan: in times of lookup", 0.2, scan / lookup)
+        strong, weak = (figures[f"50 columns, {mode}"] for mode in ("strong", "weak"))
+        self._aim("50 columns, strong: in times of the same rows weak", 0.34, strong / weak)
 
     def verdict(self) -> None:
         if not self.aims:

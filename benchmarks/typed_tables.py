@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS, CHUNKS, INPUTS = 10_000_000, 10_000, 8
+MOST = 2**40
+"""Keys are less."""
 SPARK = EngineChoice("spark")
 KEY = (SortColumn("k"),)
 COLUMNS = [{"name": "k", "type": "int64", "sort_order": "ascending"}, {"name": "v", "type": "int64"}]
@@ -52,7 +54,7 @@ def generate(spark: SparkSession, rows: int, skewed: bool) -> DataFrame:
     """About 100 bytes a row."""
     from pyspark.sql.functions import col, lit, rand, sha2, when
 
-    key = (rand(7) * 2**40).cast("bigint")
+    key = (rand(7) * MOST).cast("bigint")
     frame = spark.range(rows).withColumn("k", when(rand(8) < 0.9, lit(5)).otherwise(key) if skewed else key)
     return frame.select("k", sha2(col("id").cast("string"), 256).alias("v"), (col("id") / 7).alias("d"))
 
@@ -116,13 +118,14 @@ def measure_chunks(store: Store, chunks: int) -> dict[str, float]:
 
 
 def measure_reads(store: Store, rows: int) -> dict[str, float]:
-    """Seconds of 1,000 rows by their keys, and of 2 of 50 columns in both layouts."""
+    """Seconds of about 1,000 rows by their keys, of 2 of 50 columns in both layouts, and of all of them."""
 
     def read(path: str) -> None:
         for _ in open_source(store, path).read_rows():
             pass
 
-    figures = {"1,000 rows by key": seconds(partial(read, f"//tmp/merged[#{rows // 2}:#{rows // 2 + 1000}]"))}
+    lower, width = MOST // 2, MOST * 1000 // rows
+    figures = {"1,000 rows by key": seconds(partial(read, f"//tmp/merged[{lower}:{lower + width}]"))}
     names = [f"c{number}" for number in range(50)]
     wide = [dict.fromkeys(names, row) for row in range(max(rows // 100, 1_000))]
     for layout in ("scan", "lookup"):
@@ -130,6 +133,10 @@ def measure_reads(store: Store, rows: int) -> dict[str, float]:
         store.create("table", f"//tmp/{layout}", {"schema": schema, "optimize_for": layout})
         write_rows(store, f"//tmp/{layout}", wide)
         figures[f"2 of 50 columns, {layout}"] = seconds(partial(read, f"//tmp/{layout}{{c0,c49}}"))
+    store.create("table", "//tmp/weak")
+    write_rows(store, "//tmp/weak", wide)
+    figures["50 columns, strong"] = seconds(partial(read, "//tmp/lookup"))
+    figures["50 columns, weak"] = seconds(partial(read, "//tmp/weak"))
     return figures
 
 

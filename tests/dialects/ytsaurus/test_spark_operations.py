@@ -15,8 +15,11 @@ from dialects.ytsaurus.schemas import document
 from dialects.ytsaurus.test_laws import TABLES, put, rows_in, schemas
 from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.schema.document import schema_document
 from trellis.dialects.ytsaurus.schema.model import SortColumn
+from trellis.dialects.ytsaurus.store.jobs.job import Command, ReduceFunction
+from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows
 from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge, sort
 from trellis.dialects.ytsaurus.store.rewriting import planning
 from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
@@ -56,6 +59,25 @@ def test_a_sort_on_spark_is_stable_where_one_key_fills_the_table(
     sizes = [part.rows for part in store.catalog.slices(store.node("//tmp/s").id)]
     assert len(sizes) == 2
     assert max(sizes) < 1200
+
+
+def test_jobs_on_spark(spark: SparkSession, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "RANGE_WEIGHT", 1)  # so that there are several tasks
+    create(store, "[k:string, v]", rows="{k=a;v=1};{k=b;v=2};{k=a;v=3};{k=c;v=4}")
+
+    def add_up(key: Any, rows: Any) -> Any:
+        yield {**key, "sum": sum(row["v"] for row in rows)}
+
+    json = Format("json")
+    drop_c, reducer = Command("sed '/\"c\"/d'", json, json), ReduceFunction(add_up)
+    for engine, path in ((INLINE, "//tmp/i"), (SPARK, "//tmp/s")):
+        map_reduce_rows(store, drop_c, reducer, [T], [path], [SortColumn("k")], engine=engine)
+        assert read(store, path) == "{k=a;sum=4}{k=b;sum=2}"
+    failing = Command("exit 4", json, json)
+    assert code_of(map_rows, store, failing, [T], ["//tmp/i"], SPARK) == (
+        1205,
+        "the command 'exit 4' ended with code 4: no message",
+    )
 
 
 @pytest.mark.parametrize("name", ["int64", "any"])

@@ -11,6 +11,7 @@ from pyspark.sql.functions import col
 
 from dialects.ytsaurus.test_laws import rows_in
 from dialects.ytsaurus.test_tables import T, create, read, schema_of, write
+from trellis.dialects.ytsaurus.client import YtClient
 from trellis.dialects.ytsaurus.schema.document import schema_document
 from trellis.dialects.ytsaurus.spark.session import enable_yt
 from trellis.dialects.ytsaurus.store.store import Store
@@ -117,3 +118,21 @@ def test_values_that_do_not_fit(spark: Any, tables: Store) -> None:
         with pytest.raises(Exception, match=f'column "k": {message}'):
             spark.sql(f"SELECT CAST({value} AS SMALLINT) AS k").write.yt(T, mode="append")
     assert read(tables) == ""
+
+
+def test_frames_in_a_transaction(spark: Any, tables: Store, tmp_path: Path) -> None:
+    create(tables, "[k, v]", rows="{k=1;v=1}")
+    with YtClient(f"yt:{tmp_path}/store") as client:
+        with client.Transaction() as transaction:
+            frame = spark.createDataFrame([(3, 1), (2, 2)], "k bigint, v bigint")
+            frame.write.transaction(transaction.transaction_id).sorted_by("k").yt("//tmp/new")
+            frame.write.format("yt").mode("append").option("transaction", transaction.transaction_id).option(
+                "store", f"yt:{tmp_path}/store"
+            ).save(T)
+            inside = spark.read.transaction(transaction.transaction_id).yt("//tmp/new")
+            assert [tuple(row) for row in inside.collect()] == [(2, 2), (3, 1)]
+            assert (read(tables), tables.find("//tmp/new")) == ("{k=1;v=1}", None)
+        assert read(tables) == "{k=1;v=1}{k=3;v=1}{k=2;v=2}"
+        assert read(tables, "//tmp/new") == "{k=2;v=2}{k=3;v=1}"
+    with pytest.raises(Exception, match="there is no transaction 1-2-3-4"):
+        spark.read.transaction("1-2-3-4").yt(T).collect()

@@ -22,8 +22,10 @@ def _dialect() -> Dialect:
 
 
 def _add_commands(app: typer.Typer) -> None:
+    from trellis.dialects.ytsaurus.commands.jobs import add_job_commands
     from trellis.dialects.ytsaurus.commands.table import tables
 
+    add_job_commands(tables)
     app.add_typer(tables, name="table")
 
 

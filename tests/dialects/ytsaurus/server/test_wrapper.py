@@ -21,6 +21,10 @@ from trellis.errors import UsageError
 SCHEMA = [{"name": "k", "type": "string", "sort_order": "ascending"}, {"name": "v", "type": "int64"}]
 ROWS = [{"k": "a", "v": 1}, {"k": "b", "v": 2}, {"k": "b", "v": 3}, {"k": "c", "v": 4}]
 T = "//tmp/t"
+NOT_ALLOWED = (
+    "run commands of clients on the machine of the server, which does not allow it; "
+    "start it with --allow-jobs"
+)
 
 
 @pytest.fixture
@@ -371,3 +375,27 @@ def test_rows_are_inserted_by_their_keys(client: YtClient) -> None:
     client.insert_rows(T, [{"k": "a", "n": 2}, {"k": "b", "n": 1}])
     client.insert_rows(T, [{"k": "a", "n": 3}], aggregate=True)
     assert list(client.read_table(T)) == [{"k": "a", "n": 5}, {"k": "b", "n": 1}]
+
+
+def test_seed_y73_jobs_run_where_the_server_allows_it(store_url: str) -> None:
+    with running_server(store_url, allow_jobs=True) as server:
+        client = client_of(server)
+        client.create("table", "//tmp/a", attributes={"schema": SCHEMA})
+        client.write_table("//tmp/a", ROWS)
+        client.run_map("sed s/[0-9]/7/", "//tmp/a[b]", "//tmp/m", format="json")
+        assert list(client.read_table("//tmp/m")) == [{"k": "b", "v": 7}, {"k": "b", "v": 7}]
+        client.run_reduce("head -n 1", "//tmp/a", "//tmp/r", reduce_by=["k"], format="json")
+        assert list(client.read_table("//tmp/r")) == [{"k": "a", "v": 1}]
+        client.run_map_reduce(
+            "cat", "tail -n 1", "//tmp/m", "//tmp/mr", reduce_by=["k"], sort_by=["k", "v"], format="json"
+        )
+        assert list(client.read_table("//tmp/mr")) == [{"k": "b", "v": 7}]
+        with pytest.raises(YtOperationFailedError) as failure:
+            client.run_map("echo broken >&2; exit 1", "//tmp/a", "//tmp/m", format="json")
+        assert "broken" in str(failure.value)
+        assert client.row_count("//tmp/m") == 2
+
+
+def test_a_server_runs_no_commands_unless_it_is_told_to(table: YtClient) -> None:
+    code, message = error_of(table.run_map, "cat", T, "//tmp/m", format="json")
+    assert (code, message) == (1, f"operations of the type map {NOT_ALLOWED}")

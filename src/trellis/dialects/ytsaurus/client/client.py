@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
+from trellis.dialects.ytsaurus.client.jobs import map_job, reduce_job
 from trellis.dialects.ytsaurus.client.row_types import make_row_type, row_reader, row_writer
 from trellis.dialects.ytsaurus.client.table_path import TablePath
 from trellis.dialects.ytsaurus.client.table_schema import SortColumn, TableSchema
@@ -17,10 +18,12 @@ from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.paths.node_path import escape_name
 from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
+from trellis.dialects.ytsaurus.schema.model import SortColumn as StoreSortColumn
 from trellis.dialects.ytsaurus.store import attributes as node_attributes
 from trellis.dialects.ytsaurus.store import operations, transaction_commands
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
+from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows, reduce_rows
 from trellis.dialects.ytsaurus.store.operations import MergeMode, OperationSpec
 from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
 from trellis.dialects.ytsaurus.store.store import Store
@@ -267,6 +270,58 @@ class YtClient:
                 copy_attributes=copy_attributes,
             )
 
+    def run_map(
+        self,
+        binary: str | Callable[[Any], Iterable[Any]],
+        source_table: Any,
+        destination_table: Any,
+        local_files: Any = (),
+        format: Any = None,
+        input_format: Any = None,
+        output_format: Any = None,
+        ordered: bool = True,
+    ) -> None:
+        """Rows through a function that takes one and gives some, or a command. Their order is kept."""
+        job = map_job(binary, *_formats(format, input_format, output_format), local_files)
+        map_rows(self.store, job, _paths(source_table), _paths(destination_table))
+
+    def run_reduce(
+        self,
+        binary: str | Callable[[Any, Iterable[Any]], Iterable[Any]],
+        source_table: Any,
+        destination_table: Any,
+        local_files: Any = (),
+        format: Any = None,
+        input_format: Any = None,
+        output_format: Any = None,
+        sort_by: Any = None,
+        reduce_by: Any = None,
+    ) -> None:
+        """The rows of each key through a function that takes both, or a command. Inputs are sorted."""
+        job = reduce_job(binary, *_formats(format, input_format, output_format), local_files)
+        keys = _sort_columns(reduce_by, "reduce_by"), _sort_columns(sort_by, "sort_by")
+        reduce_rows(self.store, job, _paths(source_table), _paths(destination_table), *keys)
+
+    def run_map_reduce(
+        self,
+        mapper: str | Callable[[Any], Iterable[Any]] | None,
+        reducer: str | Callable[[Any, Iterable[Any]], Iterable[Any]],
+        source_table: Any,
+        destination_table: Any,
+        format: Any = None,
+        map_local_files: Any = (),
+        reduce_local_files: Any = (),
+        sort_by: Any = None,
+        reduce_by: Any = None,
+    ) -> None:
+        """As a map, a sort and a reduce, without tables between them."""
+        formats = _formats(format, None, None)
+        map_step = None if mapper is None else map_job(mapper, *formats, map_local_files)
+        reduce_step = reduce_job(reducer, *formats, reduce_local_files)
+        keys = _sort_columns(reduce_by, "reduce_by"), _sort_columns(sort_by, "sort_by")
+        sources, targets = _paths(source_table), _paths(destination_table)
+        map_reduce_rows(self.store, map_step, reduce_step, sources, targets, *keys)
+
     # --- Transactions ---------------------------------------------------------------------------------
 
     def Transaction(  # noqa: N802 - the name that scripts use
@@ -361,6 +416,14 @@ def _paths(tables: Any) -> list[Any]:
 
 def _columns(columns: Any) -> Any:
     return [columns] if isinstance(columns, str | SortColumn | Mapping) else list(columns)
+
+
+def _sort_columns(columns: Any, name: str) -> Sequence[StoreSortColumn]:
+    return () if columns is None else parse_sort_columns(from_python(_columns(columns)), name)
+
+
+def _formats(format: Any, input_format: Any, output_format: Any) -> tuple[Format, Format]:
+    return _format(input_format or format), _format(output_format or format)
 
 
 def _format(format: Any) -> Format:

@@ -451,13 +451,17 @@ def serve_store(
             help="A store that clients may copy tables from, by the name they call it. Repeatable.",
         ),
     ] = None,
+    allow_jobs: Annotated[
+        bool,
+        option("--allow-jobs", panel=HOW, help="Let clients run commands here: map, reduce, map-reduce."),
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Serve the store to clients of YTsaurus: yt --proxy localhost:8000 ..."""
     from trellis.dialects.ytsaurus.server.http import Server
 
     clusters = dict(parse_assignment(item, "--cluster") for item in cluster or ())
-    with Server(at, host, port, token=token, clusters=clusters) as server:
+    with Server(at, host, port, token=token, clusters=clusters, allow_jobs=allow_jobs) as server:
         typer.echo(f"{at} is served at {server.address}; use it with yt --proxy {server.address}")
         sys.stdout.flush()
         try:

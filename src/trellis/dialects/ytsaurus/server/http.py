@@ -52,7 +52,14 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(
-        self, url: str, host: str, port: int, *, token: str = "", clusters: Mapping[str, str] | None = None
+        self,
+        url: str,
+        host: str,
+        port: int,
+        *,
+        token: str = "",
+        clusters: Mapping[str, str] | None = None,
+        allow_jobs: bool = False,
     ) -> None:
         """Raises UsageError where others could reach the store without a token."""
         if not (is_loopback(host) or token):
@@ -64,7 +71,7 @@ class Server(ThreadingHTTPServer):
         self.token = token
         self.answers = _Answers()
         Store.open(url).close()
-        self.operations = Operations(self.open_store, clusters or {})
+        self.operations = Operations(self.open_store, clusters or {}, allow_jobs=allow_jobs)
         try:
             super().__init__((host, port), _Handler)
         except (OSError, OverflowError) as error:

@@ -11,7 +11,10 @@ from typing import Any, Final, Literal
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
+from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.database.ids import format_moment, new_id
+from trellis.dialects.ytsaurus.store.jobs.job import Command
+from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows, reduce_rows
 from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.yson.values import split_attributes, to_key
@@ -65,9 +68,12 @@ class Operation:
 class Operations:
     """The operations of a server."""
 
-    def __init__(self, open_store: OpenStore, clusters: Mapping[str, str]) -> None:
+    def __init__(
+        self, open_store: OpenStore, clusters: Mapping[str, str], *, allow_jobs: bool = False
+    ) -> None:
         self._open_store = open_store
         self._clusters = clusters
+        self._allow_jobs = allow_jobs
         self._operations: dict[str, Operation] = {}
 
     def start(self, type: str, spec: Mapping[str, Any], transaction_id: str) -> str:
@@ -75,6 +81,11 @@ class Operations:
         run = _RUNS.get(type)
         if run is None:
             raise YtError(f"there are no operations of the type {type!r}; expected one of {', '.join(_RUNS)}")
+        if type in _WITH_COMMANDS and not self._allow_jobs:
+            raise YtError(
+                f"operations of the type {type} run commands of clients on the machine of the server, "
+                "which does not allow it; start it with --allow-jobs"
+            )
         operation = Operation(new_id("operation"), type, spec, time.time())
         self._operations[operation.id] = operation
         threading.Thread(target=self._run, args=(operation, run, transaction_id), daemon=True).start()
@@ -160,17 +171,49 @@ def _run_remote_copy(store: Store, spec: Mapping[str, Any], clusters: Mapping[st
         )
 
 
+def _run_map(store: Store, spec: Mapping[str, Any], clusters: Mapping[str, str]) -> None:
+    map_rows(store, Command.parse(_value(spec, "mapper")), _inputs(spec), _outputs(spec))
+
+
+def _run_reduce(store: Store, spec: Mapping[str, Any], clusters: Mapping[str, str]) -> None:
+    if "join_by" in spec:
+        raise YtError("reduce with join_by is not there; join the tables in Spark")
+    job = Command.parse(_value(spec, "reducer"))
+    reduce_rows(store, job, _inputs(spec), _outputs(spec), *_group_columns(spec))
+
+
+def _run_map_reduce(store: Store, spec: Mapping[str, Any], clusters: Mapping[str, str]) -> None:
+    mapper = Command.parse(spec["mapper"]) if "mapper" in spec else None
+    reducer = Command.parse(_value(spec, "reducer"))
+    map_reduce_rows(store, mapper, reducer, _inputs(spec), _outputs(spec), *_group_columns(spec))
+
+
 _RUNS: Final[Mapping[str, _Run]] = {
     "merge": _run_merge,
     "sort": _run_sort,
     "erase": _run_erase,
     "remote_copy": _run_remote_copy,
+    "map": _run_map,
+    "reduce": _run_reduce,
+    "map_reduce": _run_map_reduce,
 }
+_WITH_COMMANDS: Final = ("map", "reduce", "map_reduce")
 
 
 def _inputs(spec: Mapping[str, Any]) -> list[Any]:
     value, _ = split_attributes(_value(spec, "input_table_paths"))
     return value if isinstance(value, list) else [value]
+
+
+def _outputs(spec: Mapping[str, Any]) -> list[Any]:
+    value, _ = split_attributes(_value(spec, "output_table_paths"))
+    return value if isinstance(value, list) else [value]
+
+
+def _group_columns(spec: Mapping[str, Any]) -> tuple[Sequence[SortColumn], Sequence[SortColumn]]:
+    """What rows are grouped by, and sorted by in a group."""
+    reduce_by = parse_sort_columns(_value(spec, "reduce_by"), "reduce_by")
+    return reduce_by, parse_sort_columns(spec["sort_by"], "sort_by") if "sort_by" in spec else ()
 
 
 def _value(spec: Mapping[str, Any], name: str) -> Any:

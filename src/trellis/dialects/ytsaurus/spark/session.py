@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
+from trellis.dialects.ytsaurus.spark.table_writer import open_store
 from trellis.dialects.ytsaurus.spark.types import parse_hint
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.types.document import type_document
@@ -39,6 +40,7 @@ def enable_yt(session: SparkSession, store: str) -> None:
     writer.sorted_by = _sorted_by
     writer.optimize_for = _optimize_for
     writer.schema_hint = _schema_hint
+    reader.transaction = writer.transaction = _transaction
 
 
 def _read_method(default: str) -> Any:
@@ -55,7 +57,8 @@ def _write_method(default: str) -> Any:
     def yt(self: Any, path: str, mode: str | None = None, store: str | None = None) -> None:
         """Write the frame: `append`, `overwrite`, `ignore` where there is a table, or `error` (default)."""
         url = default if store is None else _absolute_url(store)
-        with Store.open(url) as opened:
+        transaction = getattr(self, "_trellis_options", {}).get("transaction", "")
+        with open_store(url, transaction) as opened:
             exists = opened.find(path) is not None
         if exists and mode == "ignore":
             return
@@ -89,6 +92,11 @@ def _sorted_by(self: Any, *names: str, unique_keys: bool = False) -> Any:
 def _optimize_for(self: Any, layout: str) -> Any:
     """`scan` or `lookup`."""
     return _with_option(self, "optimize_for", layout)
+
+
+def _transaction(self: Any, transaction_id: str) -> Any:
+    """Read or write in a transaction, which somebody else commits."""
+    return _with_option(self, "transaction", transaction_id)
 
 
 def _with_option(self: Any, name: str, value: str) -> Any:

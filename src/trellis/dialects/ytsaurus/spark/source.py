@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.spark.key_ranges import range_of_filters
-from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks
+from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks, open_store
 from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint, spark_schema
 from trellis.dialects.ytsaurus.spark.values import to_spark
 from trellis.dialects.ytsaurus.store.columns import stored_name
@@ -31,8 +31,8 @@ FORMAT: Final = "yt"
 
 class YtDataSource(spark.DataSource):
     """Options: `store`, a URL; `path`, or `paths` as a JSON list; `schema_hint`, a YSON map of types;
-    `string_to_utf8` and `null_type_allowed`; to write `sorted_by`, a JSON list, `unique_keys` and
-    `optimize_for`.
+    `string_to_utf8` and `null_type_allowed`; `transaction`, the id of one to read and write in; to write
+    `sorted_by`, a JSON list, `unique_keys` and `optimize_for`.
     """
 
     @classmethod
@@ -40,11 +40,11 @@ class YtDataSource(spark.DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        with Store.open(self._store) as store:
+        with open_store(self._store, self._transaction) as store:
             return spark_schema(_view(self._open_sources(store), self._hint), self._types)
 
     def reader(self, schema: StructType) -> YtReader:
-        with Store.open(self._store) as store:
+        with open_store(self._store, self._transaction) as store:
             sources = self._open_sources(store)
         return YtReader(sources, _view(sources, self._hint), self._types)
 
@@ -61,6 +61,7 @@ class YtDataSource(spark.DataSource):
             unique_keys=self._flag("unique_keys"),
             optimize_for=self.options.get("optimize_for"),
             append=not overwrite,
+            transaction=self._transaction,
         )
         return YtWriter(writer)
 
@@ -69,6 +70,10 @@ class YtDataSource(spark.DataSource):
         if "store" not in self.options:
             raise UsageError('the option store is missing; expected .option("store", "yt:FOLDER")')
         return str(self.options["store"])
+
+    @property
+    def _transaction(self) -> str:
+        return str(self.options.get("transaction", ""))
 
     @property
     def _paths(self) -> list[str]:

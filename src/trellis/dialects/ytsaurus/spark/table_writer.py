@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -41,6 +42,7 @@ class TableWriter:
     path: str
     output: OutputFiles
     append: bool
+    transaction: str
 
     @classmethod
     def plan(
@@ -55,9 +57,10 @@ class TableWriter:
         unique_keys: bool,
         optimize_for: str | None,
         append: bool,
+        transaction: str = "",
     ) -> TableWriter:
         """Raises YtError where the table does not take the columns of the frame."""
-        with Store.open(url) as store:
+        with open_store(url, transaction) as store:
             path = parse_path(path, store.switches).path
             table = None if store.find(path) is None else store.table(path)
             if append and table is not None and table.mode == "strong":
@@ -72,7 +75,8 @@ class TableWriter:
                 new = sort_schema(_hinted(table_schema(fields, types), hint), keys)
                 schema = parse_schema(schema_document(replace(new, unique_keys=unique_keys)), store.switches)
             layout = optimize_for or ("scan" if table is None else table.optimize_for)
-            return cls(url, path, OutputFiles(store.files, schema, layout, secrets.token_hex(8), ()), append)
+            files = OutputFiles(store.files, schema, layout, secrets.token_hex(8), ())
+            return cls(url, path, files, append, transaction)
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> WrittenChunks:
         """Raises YtError for values that do not fit, and rows out of order."""
@@ -83,7 +87,7 @@ class TableWriter:
         schema, files = self.output.schema, self.output.files
         kept: list[str] = []
         try:
-            with Store.open(self.url) as opened, opened.command("write") as store:
+            with open_store(self.url, self.transaction) as opened, opened.command("write") as store:
                 store.create("table", self.path, recursive=True, ignore_existing=True)
                 table = store.lock(store.table(self.path), "write")
                 append = self.append and store.catalog.last_slice(table.node.id) is not None
@@ -108,6 +112,13 @@ class TableWriter:
         fields = arrow_schema(schema)
         arrays = [_stored_array(batch, columns.get(field.name), field.type) for field in fields]
         return pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+
+@contextmanager
+def open_store(url: str, transaction: str) -> Iterator[Store]:
+    """The store as a transaction sees it, if one is named. Raises UsageError, and YtError (11000)."""
+    with Store.open(url) as store:
+        yield store.within(transaction) if transaction else store
 
 
 def _hinted(schema: TableSchema, hint: Mapping[str, Type]) -> TableSchema:

@@ -49,13 +49,7 @@ class OutputFiles:
         self, piece: Piece, keys: Sequence[SortColumn], rewrite: Rewrite
     ) -> Iterator[NumberedBatch]:
         """The rows of a piece that are in the range of a merge."""
-        source, part = self.sources[piece.source], piece.slice
-        old_keys = source.old_keys(keys)
-        start, end = 0, part.rows
-        if rewrite.lower is not None:
-            start = find_key(source.files, part, source.schema, old_keys, rewrite.lower)
-        if rewrite.upper is not None:
-            end = find_key(source.files, part, source.schema, old_keys, rewrite.upper)
+        start, end = find_range(self.sources[piece.source], piece, keys, rewrite)
         yield from self._read_piece(piece, start, end)
 
     def _read_piece(self, piece: Piece, start: int, end: int) -> Iterator[NumberedBatch]:
@@ -65,6 +59,19 @@ class OutputFiles:
         for batch in source.files.read_batches(part.cut(start, end), converter.needed):
             yield row, converter.convert(batch, row)
             row += batch.num_rows
+
+
+def find_range(
+    source: RowSource, piece: Piece, keys: Sequence[SortColumn], rewrite: Rewrite
+) -> tuple[int, int]:
+    """The rows of a piece, from the first up to the second, that are in the range of keys of a task."""
+    part, old_keys = piece.slice, source.old_keys(keys)
+    start, end = 0, part.rows
+    if rewrite.lower is not None:
+        start = find_key(source.files, part, source.schema, old_keys, rewrite.lower)
+    if rewrite.upper is not None:
+        end = find_key(source.files, part, source.schema, old_keys, rewrite.upper)
+    return start, end
 
 
 def run_rewrite(output: OutputFiles, rewrite: Rewrite) -> list[Slice]:

@@ -77,12 +77,25 @@ def plan_concatenation(
     return parts
 
 
-def pack_pieces(pieces: Iterable[Piece]) -> Iterator[tuple[Piece, ...]]:
+def divide_pieces(pieces: Iterable[Piece]) -> Iterator[tuple[Piece, ...]]:
+    """Rows in their order, in groups of about `RANGE_WEIGHT`."""
+    return pack_pieces((part for piece in pieces for part in _divide(piece)), RANGE_WEIGHT)
+
+
+def _divide(piece: Piece) -> Iterator[Piece]:
+    rows = piece.slice.rows
+    step = max(rows * RANGE_WEIGHT // max(piece.slice.weight, 1), 1)
+    for start in range(0, rows, step):
+        part = piece.slice.cut(start, min(start + step, rows))
+        yield Piece(piece.source, part, piece.first_row + start)
+
+
+def pack_pieces(pieces: Iterable[Piece], max_weight: int = CHUNK_WEIGHT) -> Iterator[tuple[Piece, ...]]:
     """Pieces in their order, in groups of about one chunk."""
     group: list[Piece] = []
     weight = 0
     for piece in pieces:
-        if group and weight + piece.slice.weight > CHUNK_WEIGHT:
+        if group and weight + piece.slice.weight > max_weight:
             yield tuple(group)
             group, weight = [], 0
         group.append(piece)
@@ -128,6 +141,14 @@ def plan_sorted_merge(
         single = []
         parts += _merge_ranges(inputs, runs, keys)
     return [*parts, *plan_concatenation(single, moves, combines=combines)]
+
+
+def plan_key_ranges(
+    inputs: Sequence[TableSource], pieces: Sequence[Piece], keys: Sequence[SortColumn]
+) -> list[Rewrite]:
+    """Tasks for ranges of keys: all rows of a key are in one of them."""
+    runs = [*_runs(inputs, pieces, keys)]
+    return [*_merge_ranges(inputs, runs, keys)] if runs else []
 
 
 def _runs(

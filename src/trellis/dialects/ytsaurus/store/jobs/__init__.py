@@ -1,0 +1,1 @@
+"""Map, reduce and map-reduce: rows through a command or a Python function."""
