@@ -40,12 +40,7 @@ from trellis.engine.spark.frame_tasks import (
 from trellis.engine.spark.job import SparkRunner
 from trellis.engine.spark.kafka_columns import with_kafka_columns
 from trellis.engine.spark.reader import BLOCK_START, FILE_PATH, file_key
-from trellis.engine.task import (
-    Outcome,
-    Progress,
-    Waiting,
-    conform_spooled,
-)
+from trellis.engine.task import Outcome, Progress, SpooledTask, Waiting, run_spooled_task
 from trellis.errors import ContractError, TrellisError, UsageError
 from trellis.evolution.observe import Observations
 
@@ -141,7 +136,8 @@ class FrameRecords:
         for spooled in pending:
             assert isinstance(spooled, Spooled)
             waiting.setdefault(spooled.split, []).append(spooled)
-        yield from self.parallel(partial(conform_spooled, plan), list(waiting.values()))
+        tasks = [SpooledTask(f"{s.file:06d}-{s.number:015d}-1", spooled) for s, spooled in waiting.items()]
+        yield from self.parallel(partial(run_spooled_task, plan), tasks)
 
     @contextmanager
     def _redacted(self) -> Iterator[None]:
