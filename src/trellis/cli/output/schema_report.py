@@ -104,6 +104,9 @@ def _plain(value: Any) -> str:
 
 def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
     """The newest version last, as in a log one reads on from."""
+    if not versions:
+        out.print(f"schema {name}: no change of this table or column")
+        return
     out.print(f"schema {name}, {counted(len(versions), 'version')}\n", style="bold")
     whole = ("When (UTC)", "Load")
     table = grid("Version", *whole, "What changed", "Came from", right=("Version",), whole=whole)

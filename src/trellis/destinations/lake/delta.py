@@ -171,6 +171,24 @@ class DeltaStore:
                     raise LabelConflict from bad
                 raise
 
+    def update_rows(self, name: TableName, keys: Sequence[str], rows: pa.Table, label: CommitLabel) -> None:
+        """Set the values of `rows` in those of a table that have the same keys; NULL changes nothing.
+
+        Raises LabelConflict.
+        """
+        table = self._open(name)
+        if _has_label(table, label):
+            raise LabelConflict
+        same = " AND ".join(f"t.{DELTA.quote(key)} = r.{DELTA.quote(key)}" for key in keys)
+        values = {
+            DELTA.quote(column): f"coalesce(r.{DELTA.quote(column)}, t.{DELTA.quote(column)})"
+            for column in rows.column_names
+            if column not in keys
+        }
+        with self._explained(name):
+            merge = table.merge(rows, same, "r", "t", commit_properties=_properties(label))
+            merge.when_matched_update(values).execute()
+
     def sql_name(self, name: TableName) -> str:
         return f"delta.{DELTA.quote(spark_location(absolute(self.location(name))))}"
 

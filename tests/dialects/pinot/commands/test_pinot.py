@@ -259,10 +259,6 @@ def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypat
         (("text.json",), "text.json, line 1, column 1: not JSON: Expecting value"),
         (("list.json",), "list.json: a schema document is a JSON object, not []"),
         (("rides.json", "--table-config", "list.json"), "list.json: a table config is a JSON object, not []"),
-        (
-            ("rides.json", "--profile", "exended"),
-            "--profile: unknown profile 'exended': did you mean 'extended'?",
-        ),
         (("rides.json", "--header", "A: b"), "--header requires --controller URL"),
         (
             ("rides.json", "--controller", "http://c", "--header", "Bearer abc"),
