@@ -103,6 +103,16 @@ def test_typed_rows_that_drift_between_partitions_load_once(tmp_path: Path, spar
     assert shop.destination.row_counts("main")["events__place__tags"] == 198
 
 
+def test_rows_that_break_a_value_rule_are_left_out(tmp_path: Path, spark: SparkSession) -> None:
+    frame = spark.sql("SELECT id, id - 1 AS qty, array(id) AS l FROM range(0, 3, 1, 1)")
+    rules = {"qty": {"minimum": 0}}
+    shop, report = loaded(tmp_path, "rules", frame, rules=rules, contract={"values": "discard_row"})
+    assert (report.rows.read, report.rows.loaded, report.rows.dropped) == (3, 2, 1)
+    assert shop.destination.row_counts("main")["events__l"] == 2
+    (discard,) = shop.destination.query("main", "_trellis_discards")
+    assert (discard["position"], discard["row"]) == (1, '{"id":0,"qty":-1,"l":[0]}')
+
+
 def test_what_payload_cannot_name_is_said(tmp_path: Path, spark: SparkSession) -> None:
     with pytest.raises(UsageError, match=r"no column 'body' for payload=; it has 'id'"):
         loaded(tmp_path, "x", spark.range(3), payload="body")

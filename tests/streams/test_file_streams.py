@@ -136,6 +136,16 @@ def test_a_contract_stops_the_stream_or_quarantines(shop: Pipeline) -> None:
     assert shop.schema.tables["raw"].hints["schema_contract"] == {"columns": "freeze"}
 
 
+def test_a_record_that_breaks_a_value_rule_is_quarantined(shop: Pipeline) -> None:
+    write("a.jsonl", {"id": 1}, {"id": -1})
+    rules, contract = {"id": {"minimum": 0}}, {"values": "freeze"}
+    (batch,) = drain(shop, rules=rules, contract=contract, on_violation="quarantine")
+    assert (counts_of(batch), batch.discards) == ((2, 1, 0, 1), 1)
+    assert rows_of(shop, "raw") == [{"id": 1}]
+    (discard,) = shop.destination.query("main", "_trellis_discards")
+    assert (discard["position"], discard["row"]) == (2, '{"id": -1}')
+
+
 def test_a_batch_of_nothing_but_rejects_goes_on_unless_the_user_limits_them(shop: Pipeline) -> None:
     write("a.jsonl", "oops")
     (batch,) = drain(shop)

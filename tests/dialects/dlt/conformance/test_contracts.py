@@ -163,7 +163,12 @@ def test_s12_tables_without_a_contract_have_that_of_the_source(warehouse: Wareho
     for record in ({"new": 1}, {"a": "s"}):
         with pytest.raises(ContractViolation) as refused:
             warehouse.load(record)
-        assert refused.value.contract == {"tables": "evolve", "columns": "freeze", "data_type": "freeze"}
+        assert refused.value.contract == {
+            "tables": "evolve",
+            "columns": "freeze",
+            "data_type": "freeze",
+            "values": "evolve",
+        }
 
 
 def test_s13_a_contract_over_all(warehouse: Warehouse) -> None:
@@ -238,7 +243,12 @@ def test_s17_the_error_says_all_about_it(warehouse: Warehouse) -> None:
     error: Any = refused.value
     assert (error.schema_name, error.table, error.column) == ("farm", "t", "q")
     assert (error.entity, error.mode) == ("columns", "freeze")
-    assert error.contract == {"tables": "evolve", "columns": "freeze", "data_type": "evolve"}
+    assert error.contract == {
+        "tables": "evolve",
+        "columns": "freeze",
+        "data_type": "evolve",
+        "values": "evolve",
+    }
     assert error.item == {"a": 1, "q": 9}
     assert error.table_schema.columns["a"].data_type == "bigint"
     assert "the data needs a new column" in str(error)
