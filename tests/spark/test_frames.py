@@ -103,6 +103,14 @@ def test_typed_rows_that_drift_between_partitions_load_once(tmp_path: Path, spar
     assert shop.destination.row_counts("main")["events__place__tags"] == 198
 
 
+def test_columns_with_dots(tmp_path: Path, spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, "Ann", (2,))], "id long, `user.name` string, pos struct<`x.y`: long>")
+    shop, report = loaded(tmp_path, "dots", frame)
+    assert (report.rows.loaded, rows_of(shop, "load_id")["events"]) == (
+        1, ["{'id': 1, 'user_name': 'Ann', 'pos__x_y': 2}"]
+    )  # fmt: skip
+
+
 def test_what_payload_cannot_name_is_said(tmp_path: Path, spark: SparkSession) -> None:
     with pytest.raises(UsageError, match=r"no column 'body' for payload=; it has 'id'"):
         loaded(tmp_path, "x", spark.range(3), payload="body")
