@@ -260,7 +260,8 @@ class _Replaying:
                     {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
                     dialect.metadata.tables(),
                     keyed=tuple(
-                        KeyedWrite(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
+                        KeyedWrite(name, tuple(one.keys), one.latest, "coalesce_matched_only")
+                        for name, one in first.items()
                     ),
                     catalog=catalog,
                     native=dialect.writes.native_types(after, pipeline.destination.abilities.family),

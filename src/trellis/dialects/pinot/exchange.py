@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
+from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.stored_schema import column_of, columns_of
 from trellis.dialects.pinot.validation.schema_document import read_schema
@@ -84,7 +84,7 @@ def _spec(column: Column) -> FieldSpec:
 
 
 def _read(document: Any, name: str) -> Reading:
-    read = read_schema(json.dumps(document), EXTENDED_PROFILE, name).schema
+    read = read_schema(json.dumps(document), name).schema
     if not read.name:
         raise SchemaError(f"{name}: schemaName is missing; it is the name of the table")
     columns = {spec.name: _column(read, spec) for spec in columns_of(read)}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.pinot.columnar import vector_of
+from trellis.dialects.pinot.columnar import columnar_transform_of
 from trellis.dialects.pinot.conversion.settings import LossKind
 from trellis.dialects.pinot.row.engine_values import MapEmitter, emitter
 from trellis.dialects.pinot.row.pipeline import Pipeline
@@ -49,8 +49,8 @@ class PinotProgram:
             f"the main time {authored.table.time_column} is not between 1971 and 2071, so Pinot would refuse "
             "its segment; rowTimeValueCheck in the table config refuses such values"
         )
-        self.fast: ColumnarTransform | None = vector_of(
-            self.pipeline, self.nullable, self.out, unused, self.taken
+        self.columnar: ColumnarTransform | None = columnar_transform_of(
+            self.pipeline, self.nullable, self.out, unused, self.take_warnings
         )
 
     def __call__(self, record: Mapping[str, Any], /) -> TransformResult:
@@ -97,7 +97,7 @@ class PinotProgram:
             if column.spec.name not in self.nullable and not column.default.refused
         }
 
-    def taken(self) -> Counter[str]:
+    def take_warnings(self) -> Counter[str]:
         """The losses since the last call, as sentences of the report."""
         counts = self.pipeline.losses.take_counts()
         return Counter({damaged(name, loss_kind): count for (name, loss_kind), count in counts.items()})

@@ -53,7 +53,7 @@ def authored_of(schema: Schema) -> Authored:
 def _authored(document: bytes) -> Authored:
     stored = orjson.loads(document)
     options = Options().over(stored.get("options") or {})
-    schema = read_schema(stored["schema"], options.followed).schema if "schema" in stored else None
+    schema = read_schema(stored["schema"]).schema if "schema" in stored else None
     return Authored(schema, table_config(stored.get("table")), options)
 
 
@@ -108,7 +108,6 @@ _TYPES: Final[Mapping[PinotType, tuple[DataType, int | None]]] = {
     PinotType.STRING: ("text", None),
     PinotType.JSON: ("text", None),
     PinotType.BYTES: ("binary", None),
-    PinotType.UUID: ("binary", None),
 }
 _ARROW: Final[Mapping[PinotType, str]] = {
     PinotType.INT: "int32",
@@ -121,5 +120,4 @@ _ARROW: Final[Mapping[PinotType, str]] = {
     PinotType.STRING: "string",
     PinotType.JSON: "string",
     PinotType.BYTES: "binary",
-    PinotType.UUID: "binary",
 }

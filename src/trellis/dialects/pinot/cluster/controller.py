@@ -16,7 +16,6 @@ from trellis.dialects.pinot.cluster.controller_errors import ControllerError, co
 from trellis.dialects.pinot.cluster.http import Answer, Http
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_output import compact
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.table.config import TableKind
 from trellis.dialects.pinot.validation.schema_document import read_schema
 
@@ -59,7 +58,7 @@ class Controller:
         document = self._get(f"/schemas/{_quoted(name)}", f"get schema {name}")
         if document is None:
             return None
-        return read_schema(document, EXTENDED_PROFILE, f"{self.url}, schema {name}").schema
+        return read_schema(document, f"{self.url}, schema {name}").schema
 
     def add_schema(self, schema: Document) -> Mapping[str, Any]:
         """Add a schema. Returns what Pinot ignored, by JSON pointer. ControllerError 409 if it exists."""

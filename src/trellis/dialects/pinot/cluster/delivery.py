@@ -113,7 +113,7 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     faults = dict.fromkeys(
         fault
         for table in both
-        for fault in (*faults_of(schema, authored.options.followed, table), *cluster_faults(schema, table))
+        for fault in (*faults_of(schema, table), *cluster_faults(schema, table))
         if not fault.unchecked
     )
     if faults:

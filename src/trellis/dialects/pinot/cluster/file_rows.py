@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -64,8 +63,6 @@ class FileColumn:
                 return array
             if pa.types.is_nested(self.type) and not pa.types.is_nested(array.type):
                 return pa.array(map(self._nested, array.to_pylist()), self.type)
-            if self.value is PinotType.UUID:
-                return pa.array(map(_uuids, array.to_pylist()), self.type)
             if pa.types.is_timestamp(array.type):
                 return _millis(array)
             if _times(array.type):
@@ -129,13 +126,6 @@ def _millis(times: pa.Array) -> pa.Array:
 
 def _times(arrow_type: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(arrow_type.value_type if pa.types.is_list(arrow_type) else arrow_type))
-
-
-def _uuids(value: Any) -> Any:
-    """The text of a UUID, or of each in a list, from its 16 bytes."""
-    if isinstance(value, list):
-        return [*map(_uuids, value)]
-    return str(uuid.UUID(bytes=value)) if isinstance(value, bytes) else value
 
 
 _FROM_JSON: Final[Mapping[PinotType, Callable[[Any], Any]]] = {

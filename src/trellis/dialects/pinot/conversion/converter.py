@@ -8,7 +8,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.conversion.containers import complex_of, standardise
 from trellis.dialects.pinot.conversion.messages import conversion_error
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossCounts, LossReporter, Settings
-from trellis.dialects.pinot.conversion.steps import Step, Steps, steps_of
+from trellis.dialects.pinot.conversion.steps import MATRIX, Step, Steps
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
 from trellis.dialects.pinot.value.source_kinds import (
@@ -45,7 +45,7 @@ def converter(
     target = spec.data_type
     if target in COMPLEX:
         return lambda value: complex_of(value, target)
-    scalar = _scalar(target, steps_of(target, settings.extended), reporter)
+    scalar = _scalar(target, MATRIX[target], reporter)
     if target is PinotType.JSON:
         return lambda value: None if value is None else scalar(value)
     return _single(scalar) if spec.single_value else _multiple(scalar)

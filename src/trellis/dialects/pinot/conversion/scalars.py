@@ -19,7 +19,6 @@ from trellis.dialects.pinot.value.numbers import BLANKS, decimal_text, plain_tex
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Int64
 
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
@@ -28,18 +27,6 @@ def bytes_of_text(text: str) -> bytes:
     if not _HEX.fullmatch(trimmed):
         raise conversion_error(text, PinotType.BYTES)
     return bytes.fromhex(trimmed)
-
-
-def uuid_of_text(text: str) -> bytes:
-    if not _UUID.fullmatch(text):
-        raise conversion_error(text, PinotType.UUID)
-    return bytes.fromhex(text.replace("-", ""))
-
-
-def uuid_of_bytes(value: bytes) -> bytes:
-    if len(value) != 16:
-        raise conversion_error(value, PinotType.UUID)
-    return bytes(value)
 
 
 def boolean_of_decimal(value: Decimal | int) -> int:

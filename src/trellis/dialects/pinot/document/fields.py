@@ -38,9 +38,6 @@ class FieldSpec:
     children: Mapping[str, FieldSpec] = field(default_factory=lambda: MappingProxyType({}))
     description: str | None = None
     tags: tuple[str, ...] = ()
-    field_id: int | None = None
-    aliases: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def virtual(self) -> bool:

@@ -58,9 +58,6 @@ def field_document(spec: FieldSpec) -> dict[str, Any]:
         "virtualColumnProvider": spec.virtual_provider,
         "description": spec.description,
         "tags": list(spec.tags) or None,
-        "fieldId": spec.field_id,
-        "aliases": list(spec.aliases) or None,
-        "metadata": dict(spec.metadata) or None,
     }
     document = {key: value for key, value in values.items() if value is not None}
     if spec.field_type is FieldType.DATE_TIME:

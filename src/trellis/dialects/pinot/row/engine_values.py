@@ -47,7 +47,7 @@ class MapEmitter:
     def __init__(self, name: str, child: FieldSpec, settings: Settings) -> None:
         self.name = name
         self.type = child.data_type
-        strict = Settings(True, settings.session_zone, settings.extended)
+        strict = Settings(True, settings.session_zone)
         self.convert = converter(FieldSpec(name, child.data_type), strict)
         self.out = _SCALARS.get(child.data_type, _as_it_is)
 

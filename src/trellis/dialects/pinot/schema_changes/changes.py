@@ -76,7 +76,7 @@ _KEYS: Final = {
     "granularity": ("granularity", "it is documentation: values are never rounded", Effort.NONE),
     "childFieldSpecs": ("children", _ROWS_STAY, Effort.NONE),
 }
-_DOCUMENTATION_KEYS: Final = ("description", "tags", "fieldId", "aliases", "metadata")
+_DOCUMENTATION_KEYS: Final = ("description", "tags")
 
 
 def changes(
