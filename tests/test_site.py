@@ -101,7 +101,7 @@ def test_the_history_has_every_version_newest_first(site: Path) -> None:
 
 def test_what_was_left_out_is_counted_with_an_example(site: Path) -> None:
     text = Page(site / "left_out.html").text
-    assert "orders.jsonl not JSON: expecting value at column 1 no json" in text
+    assert "orders.jsonl 3 not JSON: expecting value at column 1 no json" in text
     reason = "collision: another key of the record is named id too"
     assert f"1 orders id {reason} x _trellis_discards" in text
 

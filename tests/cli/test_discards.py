@@ -53,11 +53,11 @@ def test_rejects_are_counted_by_file_and_reason(trellis, lines):
     assert trellis("load", "t.jsonl", "--to", "duckdb:shop.duckdb").code == 0
     rejects = trellis("rejects", "list", *AT, "--json").json["rejects"]
     assert [tuple(reject.values()) for reject in rejects] == [
-        ("t.jsonl", "not JSON: expecting value at column 1", 2, "nil"),
-        ("t.jsonl", "a record must be a JSON object, this line is an array", 1, "[1]"),
+        ("t.jsonl", "not JSON: expecting value at column 1", 2, "none", 2),
+        ("t.jsonl", "a record must be a JSON object, this line is an array", 1, "[1]", 4),
     ]
     _, first, _ = trellis("rejects", "list", *AT).out.splitlines()
-    assert " ".join(first.split()) == "2 t.jsonl not JSON: expecting value at column 1 'nil'"
+    assert " ".join(first.split()) == "2 t.jsonl 2 not JSON: expecting value at column 1 'none'"
 
 
 def test_a_destination_without_a_schema(trellis, folder):

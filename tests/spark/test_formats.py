@@ -70,6 +70,13 @@ def test_a_folder_of_csv_loads_without_a_word_about_it(
     ]
 
 
+def test_names_with_dots_and_backticks(tmp_path: Path, shop: Pipeline) -> None:
+    (tmp_path / "1.csv").write_text("id,user.name,`q`\n1,Ann,x\n2,Bob\n")
+    report = shop.load(str(tmp_path / "1.csv"), table="users")
+    assert counts_of(report) == (2, 1, 1)
+    assert rows_of(shop, "users") == [{"id": "1", "user_name": "Ann", "_qx": "x"}]
+
+
 def test_malformed_rows_of_csv_are_rejected_with_file_and_record(tmp_path: Path, shop: Pipeline) -> None:
     one, two = tmp_path / "1.csv", tmp_path / "2.csv"
     one.write_text("id,name\n1,Ann\n2\n3,Bob\n4,x,y\n5,Cid\n")

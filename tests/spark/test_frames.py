@@ -113,6 +113,14 @@ def test_rows_that_break_a_value_rule_are_left_out(tmp_path: Path, spark: SparkS
     assert (discard["position"], discard["row"]) == (1, '{"id":0,"qty":-1,"l":[0]}')
 
 
+def test_columns_with_dots(tmp_path: Path, spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, "Ann", (2,))], "id long, `user.name` string, pos struct<`x.y`: long>")
+    shop, report = loaded(tmp_path, "dots", frame)
+    assert (report.rows.loaded, rows_of(shop, "load_id")["events"]) == (
+        1, ["{'id': 1, 'user_name': 'Ann', 'pos__x_y': 2}"]
+    )  # fmt: skip
+
+
 def test_what_payload_cannot_name_is_said(tmp_path: Path, spark: SparkSession) -> None:
     with pytest.raises(UsageError, match=r"no column 'body' for payload=; it has 'id'"):
         loaded(tmp_path, "x", spark.range(3), payload="body")

@@ -73,12 +73,13 @@ class Replay:
 
 @dataclass(frozen=True)
 class RejectCount:
-    """How many records of one file were rejected for one reason, and one of them."""
+    """How many records of one file were rejected for one reason, and the first of them."""
 
     file: str
     reason: str
     count: int
     example: str
+    position: int
 
 
 def list_discards(pipeline: Pipeline) -> list[DiscardCount]:
@@ -114,8 +115,16 @@ def list_rejects(pipeline: Pipeline) -> list[RejectCount]:
     destination = pipeline.destination
     if REJECTS.name not in destination.catalog(pipeline.dataset):
         return []
-    counts = destination.count_by(pipeline.dataset, REJECTS.name, ("file", "reason"), "text")
-    rejects = [RejectCount(file, reason, int(count), str(text or "")) for file, reason, count, text in counts]
+    by_place = ("file", "reason", "position")
+    groups: dict[tuple[str, str], list[tuple[int, int, str]]] = defaultdict(list)
+    for file, reason, position, count, text in destination.count_by(
+        pipeline.dataset, REJECTS.name, by_place, "text"
+    ):
+        groups[file, reason].append((int(position), int(count), str(text or "")))
+    rejects = []
+    for (file, reason), places in groups.items():
+        position, _, example = min(places)
+        rejects.append(RejectCount(file, reason, sum(count for _, count, _ in places), example, position))
     return sorted(rejects, key=lambda reject: (-reject.count, reject.file, reject.reason))
 
 

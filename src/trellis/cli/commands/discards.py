@@ -91,7 +91,7 @@ def replay(
 def list_rejected(
     at: At = None, dataset: Dataset = None, name: Name = None, json: Json = False, debug: Debug = False
 ) -> None:
-    """Count the rejected records of a dataset: per file and reason, with an example."""
+    """Count the rejected records of a dataset: per file and reason, with the place and text of the first."""
     from dataclasses import asdict
 
     from trellis.cli.output.console import console, cut, grid, indented, print_json
@@ -104,9 +104,10 @@ def list_rejected(
     if not counts:
         console().print("no record was rejected")
         return
-    table = grid("Count", "File", "Reason", "Example", right=("Count",))
+    table = grid("Count", "File", "Line", "Reason", "Example", right=("Count", "Line"))
     for reject in counts:
-        table.add_row(f"{reject.count:,}", reject.file, reject.reason, repr(cut(reject.example, 40)))
+        place = (reject.file, f"{reject.position:,}")
+        table.add_row(f"{reject.count:,}", *place, reject.reason, repr(cut(reject.example, 40)))
     console().print(indented(table))
 
 

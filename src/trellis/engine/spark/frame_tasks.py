@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from typing import Final
@@ -57,11 +57,13 @@ class FrameLayout:
     """How tasks divide the rows of a frame into splits, and how they read these. It travels to the tasks.
 
     `keys` are the columns whose values name the split of a row. `read` takes the bytes of a block.
+    `names` are those of columns that travel under another one.
     """
 
     keys: tuple[str, ...]
     split_of: Callable[..., Split]
     read: Callable[[Split, Batches, int], Iterator[Content]]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def frame_splits(batches: Batches, layout: FrameLayout) -> Iterator[tuple[Split,
         for batch in batches:
             at = [batch.schema.get_field_index(key) for key in layout.keys]
             rows = batch.select([column for column in range(batch.num_columns) if column not in at])
+            rows = rows.rename_columns([layout.names.get(name, name) for name in rows.schema.names])
             keys = [batch.column(column) for column in at]
             start = 0
             for end in sorted({end for key in keys for end in pc.run_end_encode(key).run_ends.to_pylist()}):

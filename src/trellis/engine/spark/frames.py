@@ -189,10 +189,25 @@ def _with_layout(
         frame, json_columns = _with_json(frame)
         _refuse_unsupported(frame)
         reason = source.format.malformed_reason if source is not None and MALFORMED in frame.columns else ""
-        return frame, FrameLayout(keys, split_of, partial(row_batches, reason, json_columns))
+        frame, names = _with_plain_names(frame)
+        return frame, FrameLayout(keys, split_of, partial(row_batches, reason, json_columns), names)
     read = file_blocks if source is not None and source.format.lines else value_blocks
     columns = [_json_of(frame, payload).alias(VALUE), *_topic_places(frame, payload)]
     return frame.select(*columns, *keys), FrameLayout(keys, split_of, read)
+
+
+def _with_plain_names(frame: DataFrame) -> tuple[DataFrame, dict[str, str]]:
+    """The frame without dots and backticks in names, and the names that were replaced.
+
+    `mapInArrow` asks for each column as `frame[name]`, where they have a meaning of their own.
+    """
+    names = {
+        f"__trellis_column_{at}": name for at, name in enumerate(frame.columns) if re.search("[.`]", name)
+    }
+    if not names:
+        return frame, names
+    plain = {name: replacement for replacement, name in names.items()}
+    return frame.toDF(*(plain.get(name, name) for name in frame.columns)), names
 
 
 def _topic_places(frame: DataFrame, payload: str) -> list[Column]:
