@@ -152,7 +152,9 @@ class SparkTables:
         selected = ", ".join(f"{changed.get(column, name_)} AS {name_}" for column, name_ in shown.items())
         create = sql.create_table(self.format.warehouse, table, []).replace(" ()", "")
         replace = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
-        self.spark.run(f"{replace} AS SELECT {selected} FROM {table}")
+        layout = self.spark.run(self.format.layout_query.format(table=table))
+        clauses = self.format.layout_clauses([row.asDict() for row in layout])
+        self.spark.run(" ".join((replace, *clauses, f"AS SELECT {selected} FROM {table}")))
 
     def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
         """Whether types change without a row being written."""
