@@ -281,7 +281,16 @@ STORIES = (
         ),
         width=120,
     ),
-    Story("docs/contracts.md", "cat monday.jsonl"),
+    Story(
+        "docs/contracts.md",
+        "cat monday.jsonl",
+        {
+            "edit.py": """from pathlib import Path
+document = Path("shop.yaml")
+document.write_text(document.read_text().replace("data_type: discard_row", "data_type: evolve"))
+"""
+        },
+    ),
     Story(
         "docs/editor.md",
         "trellis config schema",

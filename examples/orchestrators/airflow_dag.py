@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow.exceptions import AirflowFailException
 from airflow.sdk import dag, get_current_context, task
-from nightly import GiveUp, load_orders
+from nightly import DESTINATION, FOLDER, GiveUp, load_orders
 
 
 @dag(schedule="@daily", start_date=datetime(2026, 1, 1), catchup=False, max_active_runs=1)
@@ -16,7 +16,7 @@ def shop() -> None:
     def orders() -> dict[str, Any]:
         run_id = get_current_context()["run_id"]
         try:
-            return load_orders("s3a://acme-raw/orders/", "postgresql://loader@warehouse/shop", run_id)
+            return load_orders(FOLDER, DESTINATION, run_id)
         except GiveUp as error:
             raise AirflowFailException(str(error)) from error
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import trellis
 from trellis.errors import TrellisError
+
+FOLDER = os.environ.get("ORDERS_FOLDER", "s3a://acme-raw/orders/")
+DESTINATION = os.environ.get("ORDERS_TO", "postgresql://loader@warehouse/shop")
 
 
 class GiveUp(Exception):

@@ -53,15 +53,15 @@ USAGE = {
     "generate --profile shp": "no profile 'shp': did you mean 'shop'?",
     "generate --rows 1 --to nix/x.jsonl": "nix/x.jsonl: no such file or directory",
     "schema shw": "no such command 'shw': did you mean 'show'?",
-    "schema show": "missing schema: give a FILE, or a destination with --at, such as --at duckdb:shop.duckdb",
-    "schema show typo.yaml --at duckdb:x": "typo.yaml and --at duckdb:x are two schemas; give one",
+    "schema show": "missing schema: give a FILE, or a destination with --to, such as --to duckdb:shop.duckdb",
+    "schema show typo.yaml --at duckdb:x": "typo.yaml and --to duckdb:x are two schemas; give one",
     "schema show --at duckdb:nix.duckdb": "duckdb:nix.duckdb, dataset main: holds no schema yet",
     "schema show nix.yaml": "nix.yaml: no such file",
-    "schema diff right.yaml": "missing second schema: give a second file, or a destination with --at",
-    "schema diff 1 2": "version 1 needs a destination: add --at, such as --at duckdb:shop.duckdb",
+    "schema diff right.yaml": "missing second schema: give a second file, or a destination with --to",
+    "schema diff 1 2": "version 1 needs a destination: add --to, such as --to duckdb:shop.duckdb",
     "schema lint typo.yaml": "typo.yaml, line 3, tables.t.colums: unknown key: did you mean 'columns'?",
     "schema import empty.yaml --at duckdb:x.duckdb": "empty.yaml: holds no table",
-    "schema import right.yaml": "missing schema: give a FILE, or a destination with --at",
+    "schema import right.yaml": "missing schema: give a FILE, or a destination with --to",
 }
 
 

@@ -18,7 +18,7 @@ def test_what_is_loaded_and_what_is_new(trellis: Callable[..., Any], folder: Pat
     (folder / "raw/a.jsonl").write_text('{"id": 1, "note": "late"}\n')
     listed = trellis("files", "raw", "--table", "orders", "--at", "duckdb:trellis.duckdb")
     assert re.sub(r"\d{4}-\S+ \S+", "TIME", listed.out).splitlines() == [
-        "  File         Bytes  State    Loaded",
+        "  File         Bytes  State    Loaded (UTC)",
         "  raw/a.jsonl     26  changed  TIME",
         "  raw/b.jsonl     10  new",
     ]
@@ -31,7 +31,7 @@ def test_what_is_loaded_and_what_is_new(trellis: Callable[..., Any], folder: Pat
         (str(folder / "raw/b.jsonl"), 10, "orders"),
     ]
     shown = trellis("files", "--at", "duckdb:trellis.duckdb", "--limit", "1").out.splitlines()
-    assert shown[0].split() == ["File", "Bytes", "Table", "Loaded", "Load"]
+    assert shown[0].split() == ["File", "Bytes", "Table", "Loaded", "(UTC)", "Load"]
     assert shown[1].split()[1:3] == ["10", "orders"]
     assert shown[2] == "  and 1 file more; --limit shows more"
 
@@ -53,5 +53,5 @@ def test_files_of_a_destination_without_a_record(trellis: Callable[..., Any]) ->
     missing = trellis("files")
     assert (missing.code, missing.err.strip()) == (
         2,
-        "error: missing option --at: name the destination, such as --at duckdb:shop.duckdb",
+        "error: missing option --to: name the destination, such as --to duckdb:shop.duckdb",
     )

@@ -33,7 +33,7 @@ def test_every_path_and_kind_on_one_screen(trellis, lines):
                string                      1                    1  "a"
   note         null                        1     1        2     2  null
 
-3 paths with values of several kinds
+3 paths with values of several kinds: id, price, items[].sku
 
 2 lines are no records
   1  not JSON                                               first on line 4

@@ -35,7 +35,14 @@ from trellis.schema.model import Column, DataType, Schema, Table
 
 KINDS: tuple[DataType, ...] = ("json", "text", "bigint")
 RETYPED_FROM: Mapping[DataType, DataType] = {"json": "text", "text": "bigint", "bigint": "text"}
-ON_MATCH: tuple[OnMatch, ...] = ("replace", "newer", "keep", "fill", "amend", "append")
+ON_MATCH: tuple[OnMatch, ...] = (
+    "replace",
+    "newer",
+    "keep",
+    "coalesce_latest",
+    "coalesce_matched_only",
+    "append",
+)
 NOON, ONE = (datetime(2026, 1, 1, hour, tzinfo=timezone.utc) for hour in (12, 13))
 ENGINES = ("rowid", "filename", "file_index", "file_row_number", "excluded", "alias", "old", "new", "value")
 """What engines call something by themselves."""

@@ -71,7 +71,7 @@ def test_ties_and_missing_times(
     assert warehouse.rows("users", "plan") == [(f"row {chosen}",)]
 
 
-@pytest.mark.parametrize("on_match", ["replace", "keep", "append", "fill"])
+@pytest.mark.parametrize("on_match", ["replace", "keep", "append", "coalesce_latest"])
 def test_the_last_file_is_last(warehouse: Warehouse, on_match: OnMatch) -> None:
     files = [[user("a", 1, f"file {number}")] for number in range(12)]
     warehouse.run([USERS], {"users": files}, keyed=(load(on_match),))
@@ -91,7 +91,7 @@ def test_without_a_time_the_last_row_stays(warehouse: Warehouse) -> None:
     assert warehouse.rows("users", "plan") == [("second",)]
 
 
-@pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "append"])
+@pytest.mark.parametrize("on_match", ["replace", "keep", "coalesce_latest", "append"])
 def test_rows_without_a_whole_key_are_all_loaded(warehouse: Warehouse, on_match: OnMatch) -> None:
     rows = [user(None, 1, "x"), user(None, 1, "x"), user("a", 1, None), user("a", 1, "y")]
     for _ in range(2):
@@ -101,7 +101,7 @@ def test_rows_without_a_whole_key_are_all_loaded(warehouse: Warehouse, on_match:
     assert warehouse.rows("users", "id", "plan") == expected
 
 
-@pytest.mark.parametrize("on_match", ["replace", "newer", "fill"])
+@pytest.mark.parametrize("on_match", ["replace", "newer", "coalesce_latest"])
 def test_rows_without_a_key_are_left_out_where_they_need_one(warehouse: Warehouse, on_match: OnMatch) -> None:
     keyed = KeyedWrite("users", ("id",), "at", on_match, needs_keys=True)
     warehouse.commit(keyed, [user(None, 1, "x"), user("a", 1, "y"), user("a", 2, "z")], USERS)
@@ -109,7 +109,7 @@ def test_rows_without_a_key_are_left_out_where_they_need_one(warehouse: Warehous
     assert warehouse.rows("users", "id", "plan") == [("a", "z")]
 
 
-@pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "append"])
+@pytest.mark.parametrize("on_match", ["replace", "keep", "coalesce_latest", "append"])
 @pytest.mark.parametrize("keys", [(), ("id",)])
 def test_without_keys_all_rows_are_loaded(
     warehouse: Warehouse, on_match: OnMatch, keys: tuple[str, ...]
@@ -136,8 +136,8 @@ def test_a_load_of_nothing(warehouse: Warehouse) -> None:
     [
         ("replace", [("a", 1, None, "Rome"), ("b", 5, "free", "Bern"), ("c", 1, "new", None)]),
         ("keep", [("a", 5, "free", "Oslo"), ("b", 5, "free", "Bern"), ("c", 1, "new", None)]),
-        ("fill", [("a", 5, "free", "Oslo"), ("b", 5, "free", "Bern"), ("c", 1, "new", None)]),
-        ("amend", [("a", 5, "free", "Oslo"), ("b", 5, "free", "Bern")]),
+        ("coalesce_latest", [("a", 5, "free", "Oslo"), ("b", 5, "free", "Bern"), ("c", 1, "new", None)]),
+        ("coalesce_matched_only", [("a", 5, "free", "Oslo"), ("b", 5, "free", "Bern")]),
         (
             "append",
             [
@@ -158,31 +158,31 @@ def test_c77_a_key_that_is_there(warehouse: Warehouse, on_match: OnMatch, expect
 
 
 def test_c76_a_user_is_filled(warehouse: Warehouse) -> None:
-    warehouse.commit(load("fill"), [user("u", 1, "a", "b")], USERS)
-    warehouse.commit(load("fill"), [user("u", 2, "c")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 1, "a", "b")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 2, "c")], USERS)
     assert warehouse.rows("users") == [("u", 2, "c", "b")]
 
 
 def test_r32_each_property_is_its_latest(warehouse: Warehouse) -> None:
     """A value in the table is as old as its row."""
     rows = [user("u", 1, "free", "Rome"), user("u", 4, None, "Bern"), user("u", 2, "paid", "Oslo")]
-    warehouse.commit(load("fill"), rows, USERS)
+    warehouse.commit(load("coalesce_latest"), rows, USERS)
     assert warehouse.rows("users") == [("u", 4, "paid", "Bern")]
-    warehouse.commit(load("fill"), [user("u", 3, "late", "late")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 3, "late", "late")], USERS)
     assert warehouse.rows("users") == [("u", 4, "paid", "Bern")]
-    warehouse.commit(load("fill"), [user("u", 5, "late")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 5, "late")], USERS)
     assert warehouse.rows("users") == [("u", 5, "late", "Bern")]
 
 
 def test_a_row_of_the_load_wins_a_tie(warehouse: Warehouse) -> None:
-    warehouse.commit(load("fill"), [user("u", 2, "old", "old")], USERS)
-    warehouse.commit(load("fill"), [user("u", 2, "new"), user("u", 2, None, "new")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 2, "old", "old")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 2, "new"), user("u", 2, None, "new")], USERS)
     assert warehouse.rows("users") == [("u", 2, "new", "new")]
 
 
 @pytest.mark.parametrize(
     ("on_match", "expected"),
-    [("replace", (2, "new", None)), ("fill", (2, "new", "Oslo")), ("keep", (1, "old", "Oslo"))],
+    [("replace", (2, "new", None)), ("coalesce_latest", (2, "new", "Oslo")), ("keep", (1, "old", "Oslo"))],
 )
 def test_columns_that_the_load_lacks(warehouse: Warehouse, on_match: OnMatch, expected: Any) -> None:
     warehouse.commit(load("append"), [user("u", 1, "old", "Oslo")], USERS)
@@ -190,9 +190,11 @@ def test_columns_that_the_load_lacks(warehouse: Warehouse, on_match: OnMatch, ex
     assert warehouse.rows("users", "at", "plan", "city") == [expected]
 
 
-@pytest.mark.parametrize(("on_match", "age"), [("replace", 7), ("fill", 7), ("keep", None), ("append", 7)])
+@pytest.mark.parametrize(
+    ("on_match", "age"), [("replace", 7), ("coalesce_latest", 7), ("keep", None), ("append", 7)]
+)
 def test_a_column_that_is_new(warehouse: Warehouse, on_match: OnMatch, age: int | None) -> None:
-    warehouse.commit(load("fill"), [user("u", 1), user("v", 1)], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 1), user("v", 1)], USERS)
     wider = USERS.with_columns(Column("age", "bigint"))
     warehouse.commit(load(on_match), [{"id": "u", "at": 2, "age": 7}], wider)
     expected = [("u", age), ("v", None)] + ([("u", None)] if on_match == "append" else [])
@@ -201,19 +203,21 @@ def test_a_column_that_is_new(warehouse: Warehouse, on_match: OnMatch, age: int 
 
 def test_a_time_that_only_one_side_has(warehouse: Warehouse) -> None:
     """What has no time is older than what has one."""
-    warehouse.commit(load("fill"), [user("u", 1, "old", None)], USERS)
-    warehouse.commit(load("fill"), [{"id": "u", "plan": "new", "city": "Rome"}], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 1, "old", None)], USERS)
+    warehouse.commit(load("coalesce_latest"), [{"id": "u", "plan": "new", "city": "Rome"}], USERS)
     assert warehouse.rows("users") == [("u", 1, "old", "Rome")]
 
 
 def test_two_keys(warehouse: Warehouse) -> None:
     keys = ("id", "city")
-    warehouse.commit(load("fill", *keys), [user("u", 1, "x", "Rome"), user("u", 1, "y", "Oslo")], USERS)
-    warehouse.commit(load("fill", *keys), [user("u", 2, "z", "Oslo")], USERS)
+    warehouse.commit(
+        load("coalesce_latest", *keys), [user("u", 1, "x", "Rome"), user("u", 1, "y", "Oslo")], USERS
+    )
+    warehouse.commit(load("coalesce_latest", *keys), [user("u", 2, "z", "Oslo")], USERS)
     assert warehouse.rows("users") == [("u", 1, "x", "Rome"), ("u", 2, "z", "Oslo")]
 
 
-@pytest.mark.parametrize("on_match", ["fill", "amend"])
+@pytest.mark.parametrize("on_match", ["coalesce_latest", "coalesce_matched_only"])
 def test_rows_that_stand_twice_in_the_table(warehouse: Warehouse, on_match: OnMatch) -> None:
     """A load never makes one row of several: each gets the columns that the load has."""
     warehouse.commit(load("append"), [user("u", 1, "x", "Rome")], USERS)
@@ -223,10 +227,10 @@ def test_rows_that_stand_twice_in_the_table(warehouse: Warehouse, on_match: OnMa
 
 
 def test_amend_drops_what_the_table_does_not_hold(warehouse: Warehouse) -> None:
-    warehouse.commit(load("fill"), [user("u", 1, None, "Rome")], USERS)
+    warehouse.commit(load("coalesce_latest"), [user("u", 1, None, "Rome")], USERS)
     rows = [user("u", 1, "x"), user("v", 1, "x"), user("v", 1, "y"), user(None, 1, "x")]
-    warehouse.commit(load("amend"), rows, USERS)
-    warehouse.commit(load("amend"), [{"plan": "z"}], USERS)
+    warehouse.commit(load("coalesce_matched_only"), rows, USERS)
+    warehouse.commit(load("coalesce_matched_only"), [{"plan": "z"}], USERS)
     assert warehouse.rows("users") == [("u", 1, "x", "Rome")]
 
 
@@ -237,7 +241,7 @@ def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
         warehouse.run(
             [USERS, other],
             {"users": rows, "pages": rows},
-            keyed=(load("fill"), KeyedWrite("pages", ("id",), "at", "replace")),
+            keyed=(load("coalesce_latest"), KeyedWrite("pages", ("id",), "at", "replace")),
         )
     assert warehouse.rows("users") == warehouse.rows("pages") == [("u", 2, "y", None)]
 
@@ -245,7 +249,7 @@ def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
 def test_names_that_the_queries_use_themselves(warehouse: Warehouse) -> None:
     names = ("q_place", "q_turn", "q_key_0", "Q_Latest", "file_index", "file_row_number", 'a"b', "q_staged")
     odd = Table("users", {name: Column(name, "text") for name in names})
-    keyed = KeyedWrite("users", ("q_place", "q_turn"), "Q_Latest", "fill")
+    keyed = KeyedWrite("users", ("q_place", "q_turn"), "Q_Latest", "coalesce_latest")
     first = dict.fromkeys(names, "1")
     second = {**dict.fromkeys(names, "2"), "q_place": "1", "q_turn": "1", "q_staged": None}
     warehouse.commit(keyed, [first, second], odd)
@@ -287,9 +291,11 @@ def test_types_survive_a_fill(warehouse: Warehouse) -> None:
         "raw": b"\x00\xff",
         "tree": '{"a":[1]}',
     }
-    warehouse.commit(load("fill"), [row], ALL)
+    warehouse.commit(load("coalesce_latest"), [row], ALL)
     before, looks = warehouse.rows("users"), warehouse.destination.catalog(warehouse.dataset)["users"]
-    warehouse.commit(load("fill"), [{"id": 1, "at": row["at"]}, {"id": 2, **dict.fromkeys(["real"])}], ALL)
+    warehouse.commit(
+        load("coalesce_latest"), [{"id": 1, "at": row["at"]}, {"id": 2, **dict.fromkeys(["real"])}], ALL
+    )
     assert warehouse.rows("users")[0] == before[0]
     assert warehouse.destination.catalog(warehouse.dataset)["users"] == looks
 
@@ -306,7 +312,9 @@ ROW = st.fixed_dictionaries(
     },
 )
 LOAD = st.tuples(
-    st.sampled_from(["replace", "keep", "fill", "fill", "fill", "amend"]),
+    st.sampled_from(
+        ["replace", "keep", "coalesce_latest", "coalesce_latest", "coalesce_latest", "coalesce_matched_only"]
+    ),
     st.lists(st.lists(ROW, min_size=1, max_size=4), max_size=2),
 )
 
@@ -319,12 +327,12 @@ def fold(now: list[Row], on_match: OnMatch, rows: Iterable[Row]) -> list[Row]:
     for row in ({**dict.fromkeys(COLUMNS), **row} for row in rows):
         if row["id"] is not None:
             coming.setdefault(row["id"], []).append(row)
-        elif on_match != "amend":
+        elif on_match != "coalesce_matched_only":
             loose.append(row)
     for key, several in coming.items():
         if on_match == "replace" or (on_match == "keep" and key not in held):
             held[key] = max(reversed(several), key=age)
-        elif on_match == "fill" or (on_match == "amend" and key in held):
+        elif on_match == "coalesce_latest" or (on_match == "coalesce_matched_only" and key in held):
             filled = dict.fromkeys(COLUMNS)
             for row in sorted([*([held[key]] if key in held else []), *several], key=age):
                 filled.update({name: value for name, value in row.items() if value is not None})
@@ -339,7 +347,7 @@ def age(row: Row) -> int:
 @pytest.mark.parametrize("kind", list(URLS))
 @settings(max_examples=25)
 @given(st.lists(LOAD, min_size=1, max_size=4), st.sampled_from([1, 3]))
-@example([("fill", [[{"id": "a", "at": 1, "plan": "x"}, {"id": "a", "city": "y"}]])], 3)
+@example([("coalesce_latest", [[{"id": "a", "at": 1, "plan": "x"}, {"id": "a", "city": "y"}]])], 3)
 def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]], passes: int) -> None:
     """FillValues in one pass or in several, the result is that of a few lines of Python."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
@@ -358,8 +366,8 @@ def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]
         ("replace", RowChanges(2, 1, 0, 1)),
         ("newer", RowChanges(2, 1, 0, 1)),
         ("keep", RowChanges(2, 0, 0, 2)),
-        ("fill", RowChanges(2, 1, 0, 1)),
-        ("amend", RowChanges(0, 1, 0, 3)),
+        ("coalesce_latest", RowChanges(2, 1, 0, 1)),
+        ("coalesce_matched_only", RowChanges(0, 1, 0, 3)),
     ],
 )
 def test_the_changes_of_rows_are_counted(
@@ -374,7 +382,9 @@ def test_the_changes_of_rows_are_counted(
 
 def test_much_is_filled_in_several_passes() -> None:
     syntax = EngineSyntax("temp.main.", "max({value})", cells=100)
-    keyed = KeyedStatements(load("fill"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", syntax)
+    keyed = KeyedStatements(
+        load("coalesce_latest"), "users", "staged", COLUMNS, COLUMNS, "q_place", "q_", syntax
+    )
     filled = [
         statement.sql
         for statement in keyed.statements(lambda query: 51)
@@ -399,7 +409,7 @@ def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
     for _ in range(2):
         pq.write_table(arrow_table, path, row_group_size=10_000)
         staged = {"users": [StagedFile("users", str(path), arrow_table.num_rows)]}
-        warehouse.run([wide], {}, keyed=(load("fill"),), files=staged)
+        warehouse.run([wide], {}, keyed=(load("coalesce_latest"),), files=staged)
         assert warehouse.rows("users") == sorted(expected, key=repr)
 
 
@@ -413,7 +423,7 @@ def files_of(lake: Warehouse) -> set[str]:
 @pytest.mark.parametrize(
     ("on_match", "stay"),
     [("append", {"run=load-0", "run=load-1"}), ("keep", {"run=load-0", "run=load-1"})]
-    + [(on_match, {"run=load-1"}) for on_match in ("replace", "fill", "amend")],
+    + [(on_match, {"run=load-1"}) for on_match in ("replace", "coalesce_latest", "coalesce_matched_only")],
 )
 def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, stay: set[str]) -> None:
     lake.commit(load("append"), [user("a", 1), user("b", 1)], USERS)
@@ -435,7 +445,7 @@ def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
 
 def test_a_key_that_cannot_be_told_apart(lake: Warehouse) -> None:
     exact = Table("users", {"id": Column("id", "decimal", precision=60, scale=0), "at": Column("at", "text")})
-    for on_match in ("replace", "fill"):
+    for on_match in ("replace", "coalesce_latest"):
         with pytest.raises(SchemaError, match="table users, column id: a column of type decimal256"):
             lake.commit(load(on_match), [{"id": 1, "at": "x"}], exact)
 
@@ -454,7 +464,7 @@ def by_hand(file: Warehouse, *statements: str) -> None:
             db.execute(statement)
 
 
-@pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "append"])
+@pytest.mark.parametrize("on_match", ["replace", "keep", "coalesce_latest", "append"])
 @pytest.mark.parametrize("type_", ["VARCHAR", "DOUBLE", "HUGEINT"])
 def test_a_column_widened_by_hand(file: Warehouse, on_match: OnMatch, type_: str) -> None:
     keyed = KeyedWrite("n", ("id",), "at", on_match)
@@ -467,9 +477,11 @@ def test_a_column_widened_by_hand(file: Warehouse, on_match: OnMatch, type_: str
     assert printed == [*expected, ("2", "2")]
 
 
-@pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "amend", "append"])
+@pytest.mark.parametrize(
+    "on_match", ["replace", "keep", "coalesce_latest", "coalesce_matched_only", "append"]
+)
 def test_columns_of_types_we_do_not_know(file: Warehouse, on_match: OnMatch) -> None:
-    file.commit(load("fill"), [user("u", 1, "x")], USERS)
+    file.commit(load("coalesce_latest"), [user("u", 1, "x")], USERS)
     by_hand(
         file,
         "CREATE TYPE mood AS ENUM ('good', 'bad')",
@@ -481,12 +493,12 @@ def test_columns_of_types_we_do_not_know(file: Warehouse, on_match: OnMatch) -> 
     types = file.destination.catalog("main")["users"].types
     assert (types["id"], types["mood"], types["tags"], types["q_staged"]) == ("text", None, None, None)
     file.commit(load(on_match), [user("u", 2, "y"), user("v", 2, "y")], USERS)
-    kept = on_match in ("keep", "fill", "amend")
+    kept = on_match in ("keep", "coalesce_latest", "coalesce_matched_only")
     expected = [
         ("u", "x" if on_match == "keep" else "y", *(("good", ["a"], {"id": "v"}) if kept else [None] * 3))
     ]
     if on_match == "append":
         expected.append(("u", "x", "good", ["a"], {"id": "v"}))
-    if on_match != "amend":
+    if on_match != "coalesce_matched_only":
         expected.append(("v", "y", None, None, None))
     assert file.rows("users", "id", "plan", "mood", "tags", "q_staged") == sorted(expected, key=repr)

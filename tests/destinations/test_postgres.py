@@ -236,7 +236,7 @@ def test_generated_columns_are_left_alone(warehouse: Destination, sql: Sql, tmp_
     )
     table = T.with_columns(*(Column(name, "bigint") for name in ("twice", "number", "serial")))
     files = staged(tmp_path, table, [{"id": 4, "v": "a", "twice": 1, "number": 9, "serial": None}])
-    for keyed in ((), (KeyedWrite("t", ("id",), on_match="fill"),)):
+    for keyed in ((), (KeyedWrite("t", ("id",), on_match="coalesce_latest"),)):
         warehouse.commit(commit_of({"t": files}, table, keyed=keyed, **({"chains": ()} if keyed else {})))
     rows = sql("SELECT id, twice, number, made, serial, v FROM t")
     assert rows == [(4, 8, 1, "by default", 1, "a")]
@@ -352,8 +352,8 @@ USERS = Table(
         ("append", [("u", 1, "old", 1), ("u", 5, None, 5), ("w", 2, "w", None)]),
         ("replace", [("u", 5, None, 5), ("w", 2, "w", None)]),
         ("keep", [("u", 1, "old", 1), ("w", 2, "w", None)]),
-        ("fill", [("u", 5, "three", 5), ("w", 2, "w", None)]),
-        ("amend", [("u", 5, "three", 5)]),
+        ("coalesce_latest", [("u", 5, "three", 5), ("w", 2, "w", None)]),
+        ("coalesce_matched_only", [("u", 5, "three", 5)]),
     ],
 )
 def test_keyed_loads(warehouse: Destination, sql: Sql, tmp_path: Path, on_match: Any, expected: Any) -> None:

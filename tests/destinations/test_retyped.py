@@ -19,7 +19,7 @@ from trellis.schema.model import Column, DataType, Schema
 
 URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
 OLD = table("t", id="bigint", v="bigint")
-APPEND, FILL = KeyedWrite("t"), KeyedWrite("t", ("id",), None, "fill")
+APPEND, FILL = KeyedWrite("t"), KeyedWrite("t", ("id",), None, "coalesce_latest")
 NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 
 
@@ -72,7 +72,9 @@ def test_a_column_gets_another_type(
     assert type_ in ({"json", "text"} if new == "json" else {new})
 
 
-@pytest.mark.parametrize("on_match", ["replace", "keep", "fill", "amend", "append"])
+@pytest.mark.parametrize(
+    "on_match", ["replace", "keep", "coalesce_latest", "coalesce_matched_only", "append"]
+)
 def test_rows_are_merged_into_the_new_type(warehouse: Warehouse, on_match: OnMatch) -> None:
     warehouse.commit(APPEND, [{"id": 1, "v": 1}, {"id": 2, "v": 2}], OLD)
     load = KeyedWrite("t", ("id",), None, on_match)
@@ -81,7 +83,7 @@ def test_rows_are_merged_into_the_new_type(warehouse: Warehouse, on_match: OnMat
     expected = {
         "keep": [(1, "1"), (2, "2"), (3, "y")],
         "append": [(1, "1"), (1, "x"), (2, "2"), (3, "y")],
-        "amend": [(1, "x"), (2, "2")],
+        "coalesce_matched_only": [(1, "x"), (2, "2")],
     }.get(on_match, [(1, "x"), (2, "2"), (3, "y")])
     assert warehouse.rows("t") == expected
 

@@ -106,7 +106,7 @@ def by_columns(plan: Plan, batch: pa.RecordBatch) -> Conformed:
 def one_by_one(plan: Plan, batch: pa.RecordBatch) -> Conformed:
     short = [shortened(array).array for array in batch.columns]
     rows = rows_of(pa.RecordBatch.from_arrays(short, names=batch.schema.names))
-    return LearnedConformer(plan).items(rows, 0, 0, 0, "records")
+    return LearnedConformer(plan).items(WHERE, 0, rows)
 
 
 def outcome(plan: Plan, conformed: Conformed) -> Any:

@@ -22,7 +22,7 @@ from trellis.evolution.contract import (
 from trellis.evolution.declare import apply_contract
 from trellis.schema.model import Column, Schema, Settings, Table
 
-FROZEN = Contract("freeze", "freeze", "freeze")
+FROZEN = Contract("freeze", "freeze", "freeze", "freeze")
 
 
 def table(name: str, parent: str | None = None, **hints: Any) -> Table:
@@ -35,8 +35,8 @@ def schema(*tables: Table, contract: Any = None) -> Schema:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_one_word_is_all_three(mode: Any) -> None:
-    assert expand(mode) == Contract(mode, mode, mode)
+def test_one_word_is_all_of_them(mode: Any) -> None:
+    assert expand(mode) == Contract(mode, mode, mode, mode)
 
 
 def test_what_a_map_leaves_out_evolves() -> None:
@@ -122,7 +122,12 @@ def test_s17_a_violation_says_all_there_is_to_know() -> None:
     assert isinstance(error, ContractError) and error.exit_code == 1
     assert (error.schema_name, error.table, error.column) == ("farm", "t", "q")
     assert (error.entity, error.mode) == ("columns", "freeze")
-    assert error.contract == {"tables": "evolve", "columns": "freeze", "data_type": "evolve"}
+    assert error.contract == {
+        "tables": "evolve",
+        "columns": "freeze",
+        "data_type": "evolve",
+        "values": "evolve",
+    }
     assert error.table_schema is t
     assert error.item == {"a": 1, "q": 9}
     assert str(error) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,8 @@ from trellis.exchange.export import documents_of, user_tables
 from trellis.exchange.losses import losses_of
 from trellis.schema.documents.schema_format import Reading
 from trellis.schema.documents.yaml_text import read
-from trellis.schema.model import Column, Schema
+from trellis.schema.model import Column, Schema, Table
+from trellis.schema.value_rules import RULES
 
 READABLE = [
     name for name, known in formats().items() if known.read and known.parse is None and not known.bookkeeping
@@ -121,14 +123,38 @@ def test_json_schema() -> None:
     assert columns(reading.schema, "customers__scores") == {"value": "double"}
     assert reading.schema.tables["customers__orders"].parent == "customers"
     assert reading.schema.tables["customers"].description == "Who buys"
-    assert reading.schema.tables["customers"].hints["schema_contract"] == FROZEN
+    assert reading.schema.tables["customers"].hints["schema_contract"] == {**FROZEN, "values": "freeze"}
+    customers = reading.schema.tables["customers"].columns
+    assert {name: column.hint(RULES) for name, column in customers.items() if column.hint(RULES)} == {
+        "id": {"minimum": 0, "maximum": 100},
+        "name": {"pattern": "^[A-Z]"},
+        "state": {"accepted_values": ["new", "old"]},
+    }
     assert [(loss.column, loss.what, loss.reason) for loss in reading.losses] == [
-        ("name", "pattern", "a column has no rules for its values"),
         ("code", "the types string, integer", "a column has one type"),
         ("choice", "oneOf", "a column has one type"),
         ("friend__friend", "what is below it", "the schema contains itself"),
-        ("state", "enum", "a column has no rules for its values"),
     ]
+
+
+def test_rules_that_json_schema_says_come_back() -> None:
+    rules: dict[str, Any] = {
+        "qty": {"minimum": 0, "maximum": 9},
+        "state": {"accepted_values": ["new", "old"], "pattern": "^[a-z]+$", "not_null": True},
+    }
+    columns: dict[str, Column] = {
+        "qty": Column("qty", "bigint", nullable=True).with_hints(**{RULES: rules["qty"]}),
+        "state": Column("state", "text", nullable=True).with_hints(**{RULES: rules["state"]}),
+    }
+    (document,) = documents_of(Schema("s", {"t": Table("t", columns)}), format_of("json-schema")).values()
+    assert isinstance(document, str)
+    assert json.loads(document)["properties"] == {
+        "qty": {"type": ["integer", "null"], "minimum": 0, "maximum": 9},
+        "state": {"type": "string", "enum": ["new", "old"], "pattern": "^[a-z]+$"},
+    }
+    table = read_as("json-schema", json.loads(document)).schema.tables["t"]
+    assert table.columns["qty"].hint(RULES) == rules["qty"]
+    assert table.columns["state"].required
 
 
 def test_an_open_object_takes_other_columns() -> None:
@@ -234,7 +260,12 @@ def test_odcs() -> None:
                             "name": "code",
                             "logicalType": "string",
                             "physicalType": "VARCHAR(9)",
-                            "logicalTypeOptions": {"maxLength": 9, "pattern": "^A"},
+                            "logicalTypeOptions": {"maxLength": 9, "pattern": "^A", "minLength": 2},
+                            "quality": [
+                                {"rule": "validValues", "validValues": ["A1", "A2"]},
+                                {"rule": "nullCheck", "mustBe": 0},
+                                {"rule": "duplicateCount", "mustBeLessThan": 1},
+                            ],
                         },
                         {
                             "name": "items",
@@ -253,7 +284,17 @@ def test_odcs() -> None:
     assert columns(reading.schema, "orders__items") == {"sku": "text required"}
     assert reading.schema.tables["orders"].columns_with("primary_key") == ("id",)
     assert reading.schema.description == "Sales"
-    assert [(loss.column, loss.what) for loss in reading.losses] == [(None, "quality"), ("code", "pattern")]
+    assert reading.schema.tables["orders"].hints["schema_contract"] == {**FROZEN, "values": "freeze"}
+    assert reading.schema.tables["orders"].columns["code"].hint(RULES) == {
+        "accepted_values": ["A1", "A2"],
+        "pattern": "^A",
+        "not_null": True,
+    }
+    assert [(loss.column, loss.what) for loss in reading.losses] == [
+        (None, "quality"),
+        ("code", "minLength"),
+        ("code", "quality"),
+    ]
 
 
 def test_losses_are_named_with_their_reason() -> None:

@@ -21,7 +21,9 @@ from exchange.shop import ORDERS, SHOP, SMALL
 from trellis.engine.arrow.types import arrow_type
 from trellis.exchange.catalog import format_of
 from trellis.exchange.export import documents_of
-from trellis.schema.model import Schema
+from trellis.schema.documents.yaml_text import read as read_yaml
+from trellis.schema.model import Column, Schema, Table
+from trellis.schema.value_rules import RULES
 from trellis.warehouses.catalog import WAREHOUSES
 
 LIST_OF_INT32 = {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}
@@ -344,3 +346,54 @@ Table "orders__items" {
 Ref: "orders__items"."_dlt_parent_id" > "orders"."_dlt_id"
 """
     )
+
+
+# --- Value rules -----------------------------------------------------------------------------------------
+
+RULED = Schema(
+    "shop",
+    {
+        "t": Table(
+            "t",
+            {
+                "qty": Column("qty", "bigint").with_hints(**{RULES: {"minimum": 0, "maximum": 9}}),
+                "kind": Column("kind", "bigint").with_hints(**{RULES: {"accepted_values": [1, 2]}}),
+                "day": Column("day", "date").with_hints(**{RULES: {"minimum": "2024-01-01"}}),
+                "state": Column("state", "text").with_hints(
+                    **{RULES: {"accepted_values": ["new"], "pattern": "^n", "not_null": True}}
+                ),
+            },
+        )
+    },
+)
+
+
+def test_dbt_tests_the_rules() -> None:
+    columns = read_yaml(written("dbt", RULED), "dbt")[0]["sources"][0]["tables"][0]["columns"]
+    assert {column["name"]: column["data_tests"] for column in columns} == {
+        "qty": [{"dbt_utils.accepted_range": {"min_value": 0, "max_value": 9}}],
+        "kind": [{"accepted_values": {"values": [1, 2], "quote": False}}],
+        "day": [{"dbt_utils.accepted_range": {"min_value": "'2024-01-01'"}}],
+        "state": [
+            "not_null",
+            {"accepted_values": {"values": ["new"]}},
+            {"dbt_expectations.expect_column_values_to_match_regex": {"regex": "^n"}},
+        ],
+    }
+
+
+def test_odcs_says_the_rules_and_reads_them_back() -> None:
+    document = read_yaml(written("odcs", RULED), "odcs")[0]
+    properties = {column["name"]: column for column in document["schema"][0]["properties"]}
+    assert properties["qty"]["logicalTypeOptions"] == {"minimum": 0, "maximum": 9}
+    assert properties["state"]["logicalTypeOptions"] == {"pattern": "^n"}
+    assert properties["state"]["quality"] == [
+        {"type": "library", "rule": "nullCheck", "mustBe": 0},
+        {"type": "library", "rule": "validValues", "validValues": ["new"]},
+    ]
+    read = format_of("odcs").read
+    assert read is not None
+    table = read(document, "shop").schema.tables["t"]
+    assert {name: table.columns[name].hint(RULES) for name in RULED.tables["t"].columns} == {
+        name: column.hint(RULES) for name, column in RULED.tables["t"].columns.items()
+    }

@@ -70,7 +70,7 @@ def sample(staging: str, load_id: str = "1715000000.000001", pipeline: str = "sh
         {"orders": RowKeys("_dlt_id", "_dlt_load_id", loaded_at={"uuid_ts": "ms"}, from_columns=("id",))},
         MetadataTables("_dlt_version", "_dlt_loads", "load_id", "_dlt_pipeline_state", ("version",)),
         (REJECTS,),
-        keyed=(KeyedWrite("users", ("id",), "received_at", "fill"), KeyedWrite("tracks")),
+        keyed=(KeyedWrite("users", ("id",), "received_at", "coalesce_latest"), KeyedWrite("tracks")),
         links=IdentityRules(
             "rules", "mappings", (("t1", "v1"), ("t2", "v2")), "type", "value", "id", "updated_at"
         ),

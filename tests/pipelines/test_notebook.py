@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from trellis.pipelines.pipeline import pipeline
 from trellis.schema.model import Column, Schema, Table
@@ -50,3 +55,44 @@ def test_a_report_and_a_plan_as_html(tmp_path: Path) -> None:
     for shown in (plan, report, shop.schema._repr_html_()):
         assert HOSTILE not in shown
     assert "&lt;script&gt;" in shop.schema._repr_html_()
+
+
+NOTEBOOK = """
+import duckdb, trellis
+shop = trellis.pipeline("shop", to, engine="inline")
+shop.load([{"id": 1, "price": 5}, {"id": 2}], table="orders", mode="merge", keys="id")
+print(shop.load([{"id": 2, "price": 7}], table="orders", mode="merge", keys="id").rows.loaded)
+print(shop.read("orders").arrow().num_rows)
+try:
+    duckdb.connect().execute("SET enable_progress_bar = false")
+except duckdb.Error as error:
+    print("ipywidgets" in str(error))
+"""
+"""DuckDB takes a process without a main file, in which IPython says that it is a kernel, for a notebook."""
+
+
+@pytest.mark.parametrize("url", ["duckdb:{}/shop.duckdb", "parquet:{}/lake"])
+def test_a_notebook_without_widgets(url: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "packages" / "IPython.py"
+    kernel.parent.mkdir()
+    kernel.write_text("class Shell:\n    config = {'IPKernelApp': {}}\n\n\nget_ipython = Shell\n")
+    (kernel.parent / "ipywidgets.py").write_text("raise ImportError('no widgets')\n")
+    paths = os.pathsep.join([str(kernel.parent), *filter(None, sys.path)])
+    program = f"import IPython\nto = {url.format(tmp_path)!r}\n{NOTEBOOK}"
+    process = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (process.returncode, process.stdout, process.stderr) == (0, "1\n2\nTrue\n", "")
+
+
+def test_changes_of_a_wide_table_are_short(tmp_path: Path) -> None:
+    shop = pipeline("shop", f"duckdb:{tmp_path}/shop.duckdb", engine="inline")
+    report = shop.load([{f"column_{number}": number for number in range(300)}], table="wide")
+    names = "[column_0, column_1, column_2, column_3, column_4, ...]"
+    assert repr(report.changes) == (f"(AddTable(definition=Table('wide', columns={names}), breaking=False),)")
+    assert repr(report.tables) == f"(TableReport('wide', rows=1, created=True, columns_added={names}),)"
+    assert "  wide: 1 row (new)" in str(report).splitlines()

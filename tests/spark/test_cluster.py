@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
 
 EXAMPLES = HERE.parents[1] / "examples"
 LARGE_ROWS = 300_000
-TABLES = ("_trellis_discards", "_trellis_rejects", "events")
-OWN = ("_dlt_id", "_dlt_parent_id", "_dlt_root_id", "rejected_at", "discarded_at")
+TABLES = ("_trellis_discards", "_trellis_rejects", "_trellis_schema_changes", "events")
+OWN = ("_dlt_id", "_dlt_parent_id", "_dlt_root_id", "rejected_at", "discarded_at", "changed_at")
 """Columns that differ from load to load."""
 
 

@@ -110,5 +110,23 @@ def test_what_payload_cannot_name_is_said(tmp_path: Path, spark: SparkSession) -
         loaded(tmp_path, "x", spark.range(3), payload="id")
     with pytest.raises(UsageError, match="payload= names a column of a Spark DataFrame"):
         loaded(tmp_path, "x", [{"a": 1}], payload="a")
-    with pytest.raises(ContractError, match=r"v holds a variant, which no data type takes"):
-        loaded(tmp_path, "x", spark.sql("SELECT parse_json('1') AS v"))
+    with pytest.raises(ContractError, match=r"s holds a variant, which no data type takes"):
+        loaded(tmp_path, "x", spark.sql("SELECT named_struct('v', parse_json('1')) AS s"))
+
+
+def test_columns_of_variant_and_maps_are_json(tmp_path: Path, spark: SparkSession) -> None:
+    values = """('{"a": [1, {"b": null}]}'), ('5'), ('null'), (NULL)"""
+    columns = "parse_json(v) AS `the v`, map('env', 'dev') AS labels, array(1) AS l"
+    frame = spark.sql(f"SELECT {columns} FROM VALUES {values} t(v)")
+    shop, report = loaded(tmp_path, "variant", frame.coalesce(1))
+    types = {column.name: column.data_type for column in report.schema.tables["events"].columns.values()}
+    assert (types["the_v"], types["labels"]) == ("json", "json")
+    rows = [(row["the_v"], row["labels"]) for row in shop.destination.query("main", "events")]
+    labels = '{"env":"dev"}'
+    assert sorted(rows, key=str) == [
+        ("5", labels),
+        ('{"a":[1,{"b":null}]}', labels),
+        (None, labels),
+        (None, labels),
+    ]
+    assert shop.destination.row_counts("main")["events__l"] == 4

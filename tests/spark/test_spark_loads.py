@@ -86,7 +86,7 @@ def test_progress_reaches_the_size_of_the_input(tmp_path: Path, by_spark: None) 
 
 def test_an_error_inside_a_task_reads_as_outside(tmp_path: Path, by_spark: None) -> None:
     (tmp_path / "x.jsonl").write_text('{"id":1}\n{"id":null}\n')
-    with pytest.raises(ContractError, match=r"x\.jsonl, record 2: id is null"):
+    with pytest.raises(ContractError, match=r"x\.jsonl:2: shop\.t\.id: id is null"):
         Pipeline("shop", f"duckdb:{tmp_path}/x.duckdb").load(
             str(tmp_path / "x.jsonl"), table="t", mode="merge", keys=("id",)
         )

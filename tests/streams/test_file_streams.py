@@ -189,7 +189,7 @@ def test_the_schema_is_read_once(shop: Pipeline, monkeypatch: pytest.MonkeyPatch
     for number in range(4):
         write(f"b{number}.jsonl", {"id": number})
     assert len(drain(shop, read_options={"maxFilesPerTrigger": 1})) == 4
-    assert len(looks) == 2  # for the first batch: for what is to be loaded, and for the load
+    assert len(looks) == 1
 
 
 def test_bad_usage_is_refused_at_once(shop: Pipeline, spark: SparkSession) -> None:

@@ -241,3 +241,14 @@ def test_duckdb_runs_the_statements() -> None:
             ("paid", "BOOLEAN", "YES", None, None, None),
         ]
         assert db.execute("SELECT * FROM shop.purchases").fetchall() == [("1", 2, "a", None)]
+
+
+def test_of_several_columns_that_go_the_most_alike_is_a_likely_rename():
+    names = ("org__url", "actor__login", "actor__url"), ("actor__name", "organization__url")
+    before, after = (
+        Schema("s", {"t": Table("t", {name: Column(name, "text") for name in some})}) for some in names
+    )
+    assert likely_renames(MigrationPlan(WAREHOUSES["duckdb"], "main", before, after)) == (
+        "t.org__url=organization__url",
+        "t.actor__login=actor__name",
+    )

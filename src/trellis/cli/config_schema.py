@@ -22,6 +22,19 @@ def _choice(values: Sequence[str]) -> Mapping[str, Any]:
     return {"anyOf": [{"enum": [*values]}, {"type": "string", "pattern": r"\$\{"}]}
 
 
+def _rules_schema() -> Mapping[str, Any]:
+    bound = {"type": ["number", "string"]}
+    rules = {
+        "accepted_values": {"type": "array"},
+        "minimum": bound,
+        "maximum": bound,
+        "pattern": _TEXT,
+        "not_null": {"type": "boolean"},
+    }
+    column = {"type": "object", "properties": rules, "additionalProperties": False}
+    return {"type": "object", "additionalProperties": column}
+
+
 def settings_schemas() -> Mapping[str, Mapping[str, Any]]:
     """The schema of each key."""
     contract = {
@@ -42,6 +55,7 @@ def settings_schemas() -> Mapping[str, Mapping[str, Any]]:
         "keys": _described(_NAMES, "The columns of the primary key to merge by."),
         "merge_keys": _described(_NAMES, "The columns of the merge key."),
         "schema": _described(_TEXT, "A schema document to start from."),
+        "rules": _described(_rules_schema(), "What values may be, by column or table.column."),
         "contract": _described(contract, "What may change: a mode, a mode per entity, or a file."),
         "options": _described(_MAPPING, "Options of the dialect."),
         "master": _described(_TEXT, "The master of Spark, such as local[4] or yarn."),

@@ -45,6 +45,7 @@ class LoadCommand:
             "strategy": config.strategy,
             "keys": config.keys,
             "merge_keys": config.merge_keys,
+            "rules": config.rules,
             "contract": contract_of(config.contract),
             "schema": schema_of(config.schema, config.dialect or DEFAULT_DIALECT),
             "max_nesting": _whole("max_nesting", config.options.get("max_nesting")),

@@ -54,7 +54,7 @@ def open_destination(url: str) -> Destination:
     scheme, colon, _ = base.partition(":")
     registration = _registration_of(scheme) if colon else None
     if registration is None:
-        forms = ", ".join(other.url_form for other in registrations().values())
+        forms = ", ".join(sorted(other.url_form for other in registrations().values()))
         hint = nearest(scheme, _schemes()) if colon else f"; write one of {forms}"
         raise UsageError(f"{redacted(url)!r} names no destination{hint}")
     destination = registration.open(base)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 from trellis.errors import DestinationError
 
 STAGING_VARIABLE = "TRELLIS_STAGING"
+_LOCK_POLL = 0.02
 _CAUSES = {
     errno.ENOSPC: "the disk is full; free some space and load again",
     errno.EDQUOT: "the disk quota is used up; free some space and load again",
@@ -108,6 +111,29 @@ def remove_file(path: str) -> None:
         os.unlink(path)
     with suppress(OSError):
         Path(path).parent.rmdir()
+
+
+@contextmanager
+def exclusive_lock(path: str, wait: float) -> Iterator[None]:
+    """Hold a lock file: the loads of one machine touch the files one after the other."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        limit = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= limit:
+                    raise DestinationError(
+                        f"{path}: another load holds it and did not let go within {wait:.0f} seconds; "
+                        "see whether a process hangs, and load again"
+                    ) from None
+                time.sleep(_LOCK_POLL)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _number(bad: OSError) -> int:

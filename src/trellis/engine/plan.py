@@ -31,7 +31,7 @@ class Plan:
     that keep their types; None: rows do not. `nesting` says which columns may still be given a nested type;
     None: the destination keeps nested values as JSON. Every worker can reach the location `staging`;
     `storage` opens input and staging. `sample` are lines that show what the records look like, so that no
-    task starts blind.
+    task starts blind. `quarantines`: a row that a frozen contract refuses is left out.
     """
 
     schema: Schema
@@ -48,6 +48,7 @@ class Plan:
     nesting: Nesting | None = None
     storage: Storage = DEFAULT_STORAGE
     sample: tuple[bytes, ...] = ()
+    quarantines: bool = False
 
     @cached_property
     def dialect(self) -> Dialect:

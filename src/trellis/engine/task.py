@@ -1,4 +1,4 @@
-"""One task of a load: conforms and stages a split, or the blocks that had to wait."""
+"""One task of a load: conforms and stages a split, or the records that had to wait."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from trellis.engine.conform.choose import Conformer, conformer_of
+from trellis.engine.conform.masks import Masks
 from trellis.engine.conform.outcome import Conformed
+from trellis.engine.conform.value_rules import RuleEnforcer
 from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.places import Places
@@ -33,6 +35,8 @@ from trellis.evolution.observe import Observations
 Progress = Callable[[int], None]
 Waiting = BlockRef | Spooled
 """Records that wait for a new schema: where to read them again, or where they were written."""
+SPOOLED_LINES: Final = 4_096
+"""So many lines of a block of a file are written when they wait; where more do the block is read again."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class Outcome:
 
 def run_task(plan: Plan, task: Task, progress: Progress) -> Outcome:
     """Conform and stage the blocks of a task. A deliberate error becomes part of the outcome."""
-    parts = partial(read_parts, split=task.split, storage=plan.storage)
+    parts = partial(read_parts, plan, task.split)
     return run_parts(plan, task.name, task.split, parts, task.blocks, progress)
 
 
@@ -87,7 +91,7 @@ def run_parts(
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
-            conformer = conformer_of(plan)
+            conformer, rules, masks = conformer_of(plan), RuleEnforcer(plan), Masks(plan)
             for part in parts(conformer):
                 if selection is None or part.offset in selection:
                     try:
@@ -95,6 +99,8 @@ def run_parts(
                     except ContractViolation as violation:
                         conformed = Conformed()
                         violations.append(violation)
+                    rules.enforce(split, conformed, part.record_text)
+                    masks.mask_block(conformed)
                     violations += conformed.violations
                     if conformed.observed is not None:
                         outcome.observed.merge(conformed.observed)
@@ -108,10 +114,11 @@ def run_parts(
                 if part.places is None or not part.places.has_files:
                     outcome.lines = part.lines
             for batch in conformer.flush_rows():
+                masks.mask_batch(batch)
                 stage.add(plan.schema.tables[batch.table], batch)
             outcome.untyped = conformer.untyped_columns()
             outcome.shared = conformer.shared_names()
-            outcome.warnings = conformer.warnings
+            outcome.warnings += conformer.warnings
             outcome.examples = conformer.examples
         outcome.files = stage.files
         if violations:
@@ -127,7 +134,7 @@ def spooling_lines(plan: Plan, split: Split, blocks: Iterable[Block], conformer:
         wait = partial(spool_lines, plan.staging, plan.storage, split, block)
         lines = block.numbers[-1] + 1 if block.numbers else block.line + block.data.count(b"\n")
         conform = partial(conformer.block, split, block)
-        yield Part(block.offset, len(block.data), lines, conform, wait, block.places)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.record_text, block.places)
 
 
 def spooling_rows(
@@ -140,33 +147,46 @@ def spooling_rows(
             partial(conformer.batch, split, rows),
             partial(spool_rows, plan.staging, plan.storage, split, rows),
         )
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.places)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.record_text, rows.places)
 
 
-def conform_spooled(plan: Plan, spooled: Sequence[Spooled]) -> Outcome:
+@dataclass(frozen=True)
+class SpooledTask:
+    """Conforms the records of one split that were written to wait."""
+
+    name: str
+    spooled: Sequence[Spooled]
+
+    @property
+    def records(self) -> int:
+        return sum(spooled.records for spooled in self.spooled)
+
+
+def run_spooled_task(plan: Plan, task: SpooledTask) -> Outcome:
     """Conform and stage records of one split that had to wait."""
-    split = spooled[0].split
+    split = task.spooled[0].split
 
     def parts(conformer: Conformer) -> Iterator[Part]:
-        for records in spooled:
+        for records in task.spooled:
             if records.holds_lines:
                 yield from spooling_lines(plan, split, [spooled_block(records, plan.storage)], conformer)
             else:
                 yield from spooling_rows(plan, split, [spooled_rows(records, plan.storage)], conformer)
 
-    return run_parts(plan, f"{split.file:06d}-{split.number:015d}-1", split, parts, None, lambda size: None)
+    return run_parts(plan, task.name, split, parts, None, lambda size: None)
 
 
-def read_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
+def read_parts(plan: Plan, split: Split, conformer: Conformer) -> Iterator[Part]:
     """The blocks of a split, whatever it holds."""
-    return _READERS[split.layout](conformer, split, storage)
+    return _READERS[split.layout](plan, split, conformer)
 
 
 class Part(NamedTuple):
     """A block to conform; `lines` counts the lines of the split up to its end.
 
     `wait` makes the lines with these numbers available to a later pass, or all of them if it gets None.
-    `places` is where its records came from, if that is not their number in the split.
+    `record_text` gives the record with a number as JSON. `places` is where its records came from, if that is
+    not their number in the split.
     """
 
     offset: int
@@ -174,6 +194,7 @@ class Part(NamedTuple):
     lines: int
     conform: Callable[..., Conformed]
     wait: Callable[[tuple[int, ...] | None], Waiting]
+    record_text: Callable[[int], str]
     places: Places | None = None
 
 
@@ -188,21 +209,28 @@ def peek_split(conformer: Conformer, split: Split, storage: Storage) -> Peek | N
     return None
 
 
-def _text_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
-    for block in read_blocks(split, conformer.times, storage):
+def _text_parts(plan: Plan, split: Split, conformer: Conformer) -> Iterator[Part]:
+    for block in read_blocks(split, conformer.times, plan.storage):
         lines = block.line + block.data.count(b"\n") + (not block.data.endswith(b"\n"))
-        conform, wait = partial(conformer.block, split, block), partial(BlockRef, split, block.offset)
-        yield Part(block.offset, len(block.data), lines, conform, wait)
+        conform, wait = partial(conformer.block, split, block), partial(_set_aside, plan, split, block)
+        yield Part(block.offset, len(block.data), lines, conform, wait, block.record_text)
 
 
-def _row_parts(conformer: Conformer, split: Split, storage: Storage) -> Iterator[Part]:
-    for rows in read_batches(split, storage):
+def _set_aside(plan: Plan, split: Split, block: Block, lines: tuple[int, ...] | None) -> Waiting:
+    """Lines of a block that wait: written where they are few, else to be read again."""
+    if lines is None or len(lines) > SPOOLED_LINES:
+        return BlockRef(split, block.offset, lines)
+    return spool_lines(plan.staging, plan.storage, split, block, lines)
+
+
+def _row_parts(plan: Plan, split: Split, conformer: Conformer) -> Iterator[Part]:
+    for rows in read_batches(split, plan.storage):
         lines = rows.first + rows.batch.num_rows
         conform, wait = partial(conformer.batch, split, rows), partial(BlockRef, split, rows.number)
-        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait)
+        yield Part(rows.number, rows.batch.nbytes, lines, conform, wait, rows.record_text)
 
 
-_READERS: Mapping[Layout, Callable[[Conformer, Split, Storage], Iterator[Part]]] = {
+_READERS: Mapping[Layout, Callable[[Plan, Split, Conformer], Iterator[Part]]] = {
     "lines": _text_parts,
     "array": _text_parts,
     "parquet": _row_parts,
@@ -223,6 +251,7 @@ def stage_part(plan: Plan, conformed: Conformed, place_of: PlaceOf, stage: Stage
     for batch in conformed.batches:
         stage.add(plan.schema.tables[batch.table], batch)
     outcome.discards.update(conformed.refusals)
+    outcome.warnings.update(conformed.warnings)
     if conformed.discards:
         for discard in conformed.discards:
             counts = outcome.truncated if discard.is_truncated else outcome.discards

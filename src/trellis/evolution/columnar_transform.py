@@ -97,15 +97,15 @@ class ColumnarTransform:
     """The columns of a table, and which records are left out: those for which `drops` is true.
 
     `used` are the keys at the top of a record that something is made of; the others are counted, each under
-    what `unused` says of it; `taken` gives what else the cells' `convert` counted since it was called last.
-    `zone` is the time zone of texts without one. `joint` joins the keys of objects to names of columns, so
-    keys that hold it are special.
+    what `unused` says of it; `take_warnings` gives what else the cells' `convert` counted since it was
+    called last. `zone` is the time zone of texts without one. `joint` joins the keys of objects to names of
+    columns, so keys that hold it are special.
     """
 
     cells: tuple[Cell, ...]
     used: frozenset[str]
     unused: Callable[[str], str]
-    taken: Callable[[], Counter[str]]
+    take_warnings: Callable[[], Counter[str]]
     zone: str = "UTC"
     drops: Derived | None = None
     joint: str | None = None

@@ -1,7 +1,7 @@
-"""Schema contracts: which changes of a schema its owner allows.
+"""Schema contracts: which changes of a schema, and which values, its owner allows.
 
-A contract says for each entity what happens to data that would change it. It is one mode for all
-three entities, or a map of some; an entity that the map leaves out evolves.
+A contract says for each entity what happens to data that would change it, and to values that break the rules
+of their column. It is one mode for all entities, or a map of some; an entity that the map leaves out evolves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trellis.errors import ContractError, SchemaError, nearest
 from trellis.schema.model import Schema, Table
 from trellis.schema.system import OURS, is_system
 
-Entity = Literal["tables", "columns", "data_type"]
+Entity = Literal["tables", "columns", "data_type", "values"]
 Mode = Literal["evolve", "freeze", "discard_row", "discard_value"]
 ENTITIES: tuple[Entity, ...] = get_args(Entity)
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -27,6 +27,7 @@ class Contract:
     tables: Mode = "evolve"
     columns: Mode = "evolve"
     data_type: Mode = "evolve"
+    values: Mode = "evolve"
 
     @property
     def evolves(self) -> bool:
@@ -41,7 +42,7 @@ class Contract:
         """The contract that leaves out the rows for which this one fails a load.
 
         >>> Contract(columns="freeze").quarantined()
-        Contract(tables='evolve', columns='discard_row', data_type='evolve')
+        Contract(tables='evolve', columns='discard_row', data_type='evolve', values='evolve')
         """
         modes = {
             entity: "discard_row" if mode == "freeze" else mode for entity, mode in self.as_map().items()
@@ -167,11 +168,13 @@ _REASONS: dict[Entity, str] = {
     "tables": "the data needs a new table",
     "columns": "the data needs a new column",
     "data_type": "the value does not fit the type of its column",
+    "values": "the value breaks a rule of its column",
 }
 _REMEDIES: dict[Entity, str] = {
     "tables": "declare the table",
     "columns": "declare the column",
     "data_type": "correct the value",
+    "values": "correct the value",
 }
 _TAKE_BACK = "take the declaration back"
 
@@ -234,13 +237,13 @@ def expand(shorthand: Shorthand) -> Contract:
     """The contract that a word, a map or nothing stands for.
 
     >>> expand({"columns": "freeze"})
-    Contract(tables='evolve', columns='freeze', data_type='evolve')
+    Contract(tables='evolve', columns='freeze', data_type='evolve', values='evolve')
     """
     if shorthand is None:
         return EVOLVE
     if isinstance(shorthand, str):
         mode = _mode(shorthand, "schema_contract")
-        return Contract(mode, mode, mode)
+        return Contract(mode, mode, mode, mode)
     if not isinstance(shorthand, Mapping):
         raise SchemaError(
             f"schema_contract is a {type(shorthand).__name__}: write one of {', '.join(MODES)},"

@@ -6,11 +6,15 @@ schema and of typed sources: a new table, a new column, another type for an exis
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from trellis.evolution.contract import Contract, ContractViolation, Entity, contract_for
 from trellis.schema.model import Column, Schema, Table
+from trellis.schema.naming import Naming
 from trellis.schema.system import OURS, is_system
+from trellis.schema.value_rules import RULES
 
 TRUE_BY_DEFAULT = ("nullable", "timezone")
 GOVERNED = ("data_type", *TRUE_BY_DEFAULT, "precision", "scale")
@@ -58,6 +62,26 @@ def _apply_to_table(schema: str, old: Table | None, new: Table, contract: Contra
             kept = {name: getattr(old_column, name) for name in GOVERNED}
             columns[name] = replace(column, **kept)
     return replace(new, columns=columns)
+
+
+def declare_rules(
+    schema: Schema, rules: Mapping[str, Mapping[str, Any]], root: str, naming: Naming
+) -> Schema:
+    """The schema with value rules by column of the table `root`, or by `table.column`.
+
+    Those of a table that is not there yet are left out: call it again when the schema has grown.
+    """
+    for place, hint in rules.items():
+        table_name, _, column_name = place.rpartition(".")
+        table_name = table_name or root
+        table = schema.tables.get(table_name) or schema.tables.get(naming.path(table_name))
+        if table is None:
+            continue
+        name = column_name if column_name in table.columns else naming.path(column_name)
+        column = table.columns.get(name, Column(name))
+        if column.hint(RULES) != hint:
+            schema = schema.with_tables(table.with_columns(column.with_hints(**{RULES: dict(hint)})))
+    return schema
 
 
 def _changes(old: Column, new: Column) -> str:

@@ -1,6 +1,6 @@
 """How records become rows where the user wrote the schema: nothing is learned from the records.
 
-A dialect gives a program for its one table. The program makes the rows of a record, one at a time; `fast`
+A dialect gives a program for its one table. The program makes the rows of a record, one at a time; `columnar`
 says the same of many records at once, for those that hold nothing special.
 """
 
@@ -33,7 +33,7 @@ class RowTransform(Protocol):
     """Makes the rows of `table`."""
 
     table: str
-    fast: ColumnarTransform | None
+    columnar: ColumnarTransform | None
 
     @property
     def kinds(self) -> Mapping[str, Callable[[Any], Any]]:
@@ -46,6 +46,6 @@ class RowTransform(Protocol):
         Raises Rejected for a record that is refused, Stopped where the load cannot go on."""
         ...
 
-    def taken(self) -> Counter[str]:
+    def take_warnings(self) -> Counter[str]:
         """What is to be counted of the rows made since it was asked last, beside their warnings."""
         ...

@@ -36,7 +36,7 @@ class TableTreeWrite:
     history: History | None = None
 
 
-OnMatch = Literal["replace", "newer", "keep", "first", "fill", "amend", "append"]
+OnMatch = Literal["replace", "newer", "keep", "first", "coalesce_latest", "coalesce_matched_only", "append"]
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class KeyedWrite:
     Of the rows of the load with equal keys the one with the greatest `latest` stays (of equal ones, and of
     those with NULL before them, the last in the input). A row that has NULL in a key column equals no other.
     Then, where the table holds the key already: `replace` it, replace it by what is `newer` or as new by
-    `latest`, `keep` it, keep it and of the rows of the load the `first` in the input, or `fill`: of each
-    column the non-NULL value with the greatest `latest` over the row in the table and all rows of the load
-    stays, a row of the load winning a tie. `amend` is `fill` without the keys that the table does not hold.
-    `append` does not look at the table. Without keys all rows are appended. `needs_keys`: a row that
-    has NULL in a key column is left out.
+    `latest`, `keep` it, keep it and of the rows of the load the `first` in the input, or `coalesce_latest`:
+    of each column the non-NULL value with the greatest `latest` over the row in the table and all rows of the
+    load stays, a row of the load winning a tie. `coalesce_matched_only` is the same without the keys that the
+    table does not hold. `append` does not look at the table. Without keys all rows are appended.
+    `needs_keys`: a row that has NULL in a key column is left out.
     """
 
     table: str

@@ -7,8 +7,11 @@ from typing import Any, Final
 
 from trellis.schema.documents.schema_format import Aspect, Loss, SchemaFormat
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+from trellis.schema.personal_data import PII
+from trellis.schema.value_rules import rules_of
 
 _LOAD_HINTS: Final = ("merge_key", "dedup_sort", "hard_delete", "incremental", "root_key")
+_DESCRIBING: Final = ("description", "personal data")
 _TABLE_LOAD_HINTS: Final = ("x-merge-strategy", "x-replace-strategy", "filters")
 
 _REASONS: Final[Mapping[Aspect, str]] = {
@@ -23,6 +26,7 @@ _REASONS: Final[Mapping[Aspect, str]] = {
     "parent": "does not say which table rows are nested in",
     "references": "has no references",
     "contract": "has no contracts",
+    "value rules": "has no rules for values",
     "load rules": "does not say how rows are loaded",
 }
 
@@ -98,11 +102,14 @@ def _column_aspects(column: Column) -> Mapping[Aspect, str]:
         "required": "required" if column.required else "",
         "primary key": "primary key" if column.hint("primary_key") else "",
         "unique": "unique" if column.hint("unique") else "",
-        "description": "description" if column.description else "",
+        "description": ", ".join(
+            _named({"description": column.description, "personal data": column.hint(PII)}.get, _DESCRIBING)
+        ),
         "time zone": "without time zone" if column.timezone is False else "",
         "nested types": "the type of nested values" if column.hint(NESTED_TYPE) else "",
         "partition": "partition" if column.hint("partition") else "",
         "layout": ", ".join(_named(column.hint, ("cluster", "sort"))),
+        "value rules": ", ".join(name.replace("_", " ") for name in rules_of(column).to_hint()),
         "load rules": ", ".join(_named(column.hint, _LOAD_HINTS)),
     }
 

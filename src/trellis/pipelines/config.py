@@ -56,6 +56,7 @@ class Config:
     checkpoint: str | None = None
     on_violation: str | None = None
     kafka_columns: tuple[str, ...] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
     def over(self, other: Config) -> Config:
         """These settings, and the other's where these say nothing. Options are taken one by one."""
@@ -210,6 +211,10 @@ def _read_options(where: str, value: Any) -> Mapping[str, Any]:
     return _options(where, value, "{header: true}")
 
 
+def _rules(where: str, value: Any) -> Mapping[str, Any]:
+    return _options(where, value, "{qty: {minimum: 0}}")
+
+
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(KEYS, _text),
     "keys": _names,
@@ -217,6 +222,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "kafka_columns": _names,
     "contract": _contract,
     "options": _options,
+    "rules": _rules,
     "read_options": _read_options,
     "max_rejected": lambda _, value: str(value),
 }

@@ -47,12 +47,16 @@ class DiscardCount:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came back, values by table and column and rows by table, and what is still refused."""
+    """What came back, values by table and column and rows by table, and how many values are left.
+
+    Of these `left_without_row` are kept without the record that they belong to.
+    """
 
     load_id: str | None
     restored: Mapping[tuple[str, str], int] = field(default_factory=dict)
     left: int = 0
     rows: Mapping[str, int] = field(default_factory=dict)
+    left_without_row: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -63,6 +67,7 @@ class Replay:
             ],
             "rows": [{"table": table, "count": count} for table, count in self.rows.items()],
             "left": self.left,
+            "left_without_row": self.left_without_row,
         }
 
 
@@ -152,8 +157,14 @@ def _replay_rows(pipeline: Pipeline, only: str | None) -> Replay:
             if pipeline.plan(row_records, name).rows.loaded:
                 report = pipeline.load(row_records, name, load_id=_replay_id(load_id, name))
                 rows[name] += report.rows.loaded
-    left = sum(discard.count for discard in list_discards(pipeline) if only in (None, discard.table))
-    return Replay(None, left=left, rows=rows)
+    left = [discard for discard in list_discards(pipeline) if only in (None, discard.table)]
+    roots = {table.name for table in pipeline.schema.tables.values() if table.parent is None}
+    without_row = (d for d in left if not (d.reason.endswith(OF_ROW) and d.table in roots))
+    return Replay(None, {}, _count(left), rows, _count(without_row))
+
+
+def _count(discards: Iterable[DiscardCount]) -> int:
+    return sum(discard.count for discard in discards)
 
 
 def _replay_id(load_id: str, table: str) -> str:
@@ -249,7 +260,8 @@ class _Replaying:
                     {name: dialect.system_columns.row_keys(after, name) for name in after.tables},
                     dialect.metadata.tables(),
                     keyed=tuple(
-                        KeyedWrite(name, tuple(one.keys), one.latest, "amend") for name, one in first.items()
+                        KeyedWrite(name, tuple(one.keys), one.latest, "coalesce_matched_only")
+                        for name, one in first.items()
                     ),
                     catalog=catalog,
                     native=dialect.writes.native_types(after, pipeline.destination.abilities.family),

@@ -9,8 +9,8 @@ from typing import Any
 from trellis.destinations.row_changes import RowChanges
 from trellis.engine.plan import Counts
 from trellis.schema.compare import AddColumn, AddTable, Change
-from trellis.schema.html import html_paragraph, html_table
-from trellis.schema.model import Schema
+from trellis.schema.html import html_details, html_paragraph, html_table
+from trellis.schema.model import Schema, repr_names
 
 REPR_TABLES = 5
 HTML_CHANGES = 50
@@ -26,6 +26,12 @@ class TableReport:
     columns_added: tuple[str, ...] = ()
     parent: str | None = None
     changes: RowChanges | None = None
+
+    def __repr__(self) -> str:
+        columns = repr_names(self.columns_added)
+        return (
+            f"TableReport({self.name!r}, rows={self.rows}, created={self.created}, columns_added={columns})"
+        )
 
     @property
     def merged(self) -> str:
@@ -123,7 +129,7 @@ class Report:
         lines = [f"load {self.load_id} into {where}"]
         new = {True: " (new)", False: ""}
         lines += [
-            f"  {table.name}: {table.rows:,} rows{new[table.created]}"
+            f"  {table.name}: {table.rows:,} row{'' if table.rows == 1 else 's'}{new[table.created]}"
             + (f": {table.merged}" if table.merged else "")
             for table in self.tables
         ]
@@ -163,7 +169,7 @@ class Report:
             if len(self.changes) > HTML_CHANGES:
                 parts.append(html_paragraph(f"and {len(self.changes) - HTML_CHANGES:,} more changes"))
         if self.dry_run and self.statements:
-            parts.append(html_table(("Statements",), [(statement,) for statement in self.statements]))
+            parts.append(html_details("Statements", ";\n".join((*self.statements, ""))))
         failures = [f"{failure.rows:,} rows failed: {failure.error}" for failure in self.failures]
         sentences = (*failures, *self.notes, *self.alerts.values(), self.balance)
         return "".join((*parts, *map(html_paragraph, sentences)))

@@ -15,6 +15,16 @@ def html_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f"<table><thead><tr>{_cells('th', headers)}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def html_details(summary: str, text: str) -> str:
+    """Lines of code that are folded away.
+
+    >>> html_details("SQL", "a < b")
+    '<details><summary>SQL</summary><pre style="white-space: pre-wrap">a &lt; b</pre></details>'
+    """
+    code = f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
+    return f"<details><summary>{escape(summary)}</summary>{code}</details>"
+
+
 def html_paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 

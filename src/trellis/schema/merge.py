@@ -73,7 +73,7 @@ def merge_table(schema: Schema, partial: Table, naming: Naming, replace_compound
 
     >>> from trellis.schema.naming import get_naming
     >>> merge_table(Schema("shop"), Table("Orders", {"itemNo": Column("itemNo")}), get_naming()).tables
-    {'orders': Table(name='orders', columns={'item_no': Column(name='item_no', ...)}, ...)}
+    {'orders': Table('orders', columns=[item_no])}
     """
     return _merged(schema, normalize_table(partial, naming), replace_compound)
 

@@ -7,8 +7,9 @@ distinguishes a field that is not set from one that is set to its default.
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
@@ -32,6 +33,7 @@ NOTHING: Extra = MappingProxyType({})
 
 NESTED_TYPE = "x-nested-type"
 """The hint of a `json` column that holds the type of its nested values, where these are stored as such."""
+REPR_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,16 @@ def number_size(column: Column, default: tuple[int, int] = (38, 9)) -> tuple[int
     return column.precision, column.scale or 0
 
 
+def repr_names(names: Iterable[str]) -> str:
+    """A few names for a representation, which is to stay on one line.
+
+    >>> repr_names("abc"), repr_names("abcdefg")
+    ('[a, b, c]', '[a, b, c, d, e, ...]')
+    """
+    shown = [*islice(names, REPR_NAMES + 1)]
+    return f"[{', '.join(shown if len(shown) <= REPR_NAMES else [*shown[:REPR_NAMES], '...'])}]"
+
+
 @dataclass(frozen=True)
 class Table:
     """One table. Columns keep their order, which is part of the content hash.
@@ -102,6 +114,9 @@ class Table:
     parent: str | None = None
     description: str | None = None
     hints: Extra = field(default_factory=lambda: NOTHING)
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, columns={repr_names(self.columns)})"
 
     @property
     def nested(self) -> bool:
@@ -150,9 +165,6 @@ class Settings:
     extra: Extra = field(default_factory=lambda: NOTHING)
 
 
-REPR_TABLES = 5
-
-
 @dataclass(frozen=True, repr=False)
 class Schema:
     """A named set of tables with their settings and the record of their versions.
@@ -174,9 +186,7 @@ class Schema:
     extra: Extra = field(default_factory=lambda: NOTHING)
 
     def __repr__(self) -> str:
-        tables = ", ".join([*self.tables][:REPR_TABLES])
-        more = ", ..." if len(self.tables) > REPR_TABLES else ""
-        return f"Schema({self.name!r}, version={self.stored_version}, tables=[{tables}{more}])"
+        return f"Schema({self.name!r}, version={self.stored_version}, tables={repr_names(self.tables)})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: every column of every table."""

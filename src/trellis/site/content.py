@@ -16,6 +16,7 @@ from trellis.pipelines.discards import DiscardCount, RejectCount, list_discards,
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.compare import compare
 from trellis.schema.model import Column, Schema, Table
+from trellis.schema.personal_data import PII
 from trellis.schema.system import is_system
 from trellis.site.statistics import NO_STATISTICS, TableStatistics, read_statistics
 
@@ -183,6 +184,8 @@ class _TableReader:
 
 def _column(column: Column, real: CatalogTable, statistics: TableStatistics | None) -> ColumnPage:
     marks = [mark.replace("_", " ") for mark in KEYS if column.hint(mark)]
+    if column.hint(PII):
+        marks.append("personal data")
     if column.is_variant:
         marks.append("variant")
     if not column.complete:

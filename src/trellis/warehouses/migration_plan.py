@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, Final
 
@@ -332,24 +333,32 @@ class MigrationPlan:
 
 
 def likely_renames(plan: MigrationPlan) -> tuple[str, ...]:
-    """What `--rename` may take: columns that go where one of the same type comes, and only one does.
+    """What `--rename` may take: a column that goes, with the one that comes in its table with its type.
+
+    Of several the two whose names are most alike.
 
     >>> from trellis.warehouses.catalog.databases import DUCKDB
-    >>> old, new = (Schema("s", {"t": Table("t", {n: Column(n, "bigint")})}) for n in ("qty", "quantity"))
+    >>> old, new = (
+    ...     Schema("s", {"t": Table("t", {n: Column(n, "text") for n in names})})
+    ...     for names in (("actor__login", "org__url"), ("actor__name",))
+    ... )
     >>> likely_renames(MigrationPlan(DUCKDB, "main", old, new))
-    ('t.qty=quantity',)
+    ('t.actor__login=actor__name',)
     """
     changes = compare(plan.renamed, plan.after)
     dropped = [(c.table, c.definition) for c in changes if isinstance(c, DropColumn)]
     added = [(c.table, c.definition) for c in changes if isinstance(c, AddColumn)]
 
-    def alike(table: str, column: Column, others: Sequence[tuple[str, Column]]) -> list[str]:
-        return [
+    def nearest_column(table: str, column: Column, others: Sequence[tuple[str, Column]]) -> str | None:
+        names = [
             other.name for owner, other in others if (owner, other.data_type) == (table, column.data_type)
         ]
+        return max(names, key=lambda name: SequenceMatcher(None, name, column.name).ratio(), default=None)
 
+    successors = {(table, column.name): nearest_column(table, column, added) for table, column in dropped}
+    predecessors = {(table, column.name): nearest_column(table, column, dropped) for table, column in added}
     return tuple(
-        f"{table}.{column.name}={names[0]}"
-        for table, column in dropped
-        if len(names := alike(table, column, added)) == 1 and len(alike(table, column, dropped)) == 1
+        f"{table}.{name}={successor}"
+        for (table, name), successor in successors.items()
+        if successor is not None and predecessors[table, successor] == name
     )

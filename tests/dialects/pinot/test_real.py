@@ -17,8 +17,7 @@ from dialects.pinot.cluster import Cluster, pinot_cluster, wait
 from trellis import Pipeline
 from trellis.cli.app import run
 from trellis.cli.settings import document_of
-from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.controller_errors import ControllerError
+from trellis.dialects.pinot.cluster.controller import Controller, ControllerError
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.document.defaults import type_default
 from trellis.dialects.pinot.document.types import FieldType, PinotType

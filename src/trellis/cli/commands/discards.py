@@ -62,7 +62,7 @@ def replay(
     """Put discarded values back into their rows, and load discarded rows, where they fit by now.
 
     Widen the column or the contract first. What was replayed is not replayed again, nor listed; what still
-    does not fit stays in the discards.
+    does not fit stays in the discards, and so does a value that was kept without its record.
     """
     from trellis.cli.output.console import console, counted, grid, indented, print_json
     from trellis.pipelines.discards import replay_discards
@@ -81,6 +81,10 @@ def replay(
     for owner, count in done.rows.items():
         out.print(f"{counted(count, 'row')} loaded into {owner}", style="bold")
     out.print(f"{counted(done.left, 'value')} left in the discards" if done.left else "no discards are left")
+    if refused := done.left - done.left_without_row:
+        out.print(f"  {refused:,} without a place yet; widen the contract or the column first")
+    if done.left_without_row:
+        out.print(f"  {done.left_without_row:,} kept without their record, which has to be loaded again")
 
 
 @rejects.command("list")

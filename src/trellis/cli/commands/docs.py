@@ -31,7 +31,7 @@ def write_pages(
 
     config = Config(to=at, dataset=dataset).over(find_config())
     if config.to is None:
-        raise UsageError("missing option --at: name the destination, such as --at duckdb:shop.duckdb")
+        raise UsageError("missing option --to: name the destination, such as --to duckdb:shop.duckdb")
     first = write_docs(config.to, out, dataset=config.dataset, scan_rows=scan_rows)
     if json:
         print_json({"index": str(first)})

@@ -41,7 +41,7 @@ def show_files(
 
     config = Config(to=at, dataset=dataset, table=table, dialect=dialect).over(find_config())
     if config.to is None:
-        raise UsageError("missing option --at: name the destination, such as --at duckdb:shop.duckdb")
+        raise UsageError("missing option --to: name the destination, such as --to duckdb:shop.duckdb")
     pipeline = open_pipeline(config)
     if sources:
         listed = list_states(pipeline, sources, config.table)
@@ -62,7 +62,7 @@ def _show_states(listed: list[ListedFile], out: Console) -> None:
 
     from trellis.cli.output.console import cut, grid, indented
 
-    table = grid("File", "Bytes", "State", "Loaded", right=("Bytes",))
+    table = grid("File", "Bytes", "State", "Loaded (UTC)", right=("Bytes",))
     for file in listed:
         loaded_at = f"{file.last.loaded_at:%Y-%m-%d %H:%M:%S}" if file.last else ""
         state = Text(file.state, style=STYLES[file.state])
@@ -76,7 +76,7 @@ def _show_loaded(files: list[LoadedFile], most: int, out: Console) -> None:
     if not files:
         out.print("no files recorded; trellis load --new-only records them")
         return
-    table = grid("File", "Bytes", "Table", "Loaded", "Load", right=("Bytes",))
+    table = grid("File", "Bytes", "Table", "Loaded (UTC)", "Load", right=("Bytes",))
     for file in sorted(files, key=lambda file: file.loaded_at, reverse=True)[:most]:
         loaded_at = f"{file.loaded_at:%Y-%m-%d %H:%M:%S}"
         table.add_row(cut(file.path, 60), f"{file.size:,}", file.table, loaded_at, file.load_id)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LIMIT = 100
 FAULTS = 8
+MIXED = 10
 EXAMPLE, PATH = 10, 16  # the least room they get
 
 At = Callable[["Place"], str]
@@ -73,7 +74,7 @@ def inspect_records(
 
 def show(inspection: Inspection, limit: int, out: Console) -> None:
     """Every path on its line, with a line more for each further kind; then what is wrong."""
-    from trellis.cli.output.console import counted
+    from trellis.cli.output.console import counted, some
 
     at, many = _namer(inspection.files), len(inspection.files) > 1
     shown = inspection.paths[: limit or None]
@@ -87,9 +88,10 @@ def show(inspection: Inspection, limit: int, out: Console) -> None:
             f"\n  and {counted(len(inspection.paths) - len(shown), 'more path')}; --limit 0 shows all",
             style="dim",
         )
-    mixed = sum(path.mixed for path in inspection.paths)
+    mixed = [path.path for path in inspection.paths if path.mixed]
     if mixed:
-        out.print(f"\n{counted(mixed, 'path')} with values of several kinds", style="yellow")
+        names = some(mixed, MIXED)
+        out.print(f"\n{counted(len(mixed), 'path')} with values of several kinds: {names}", style="yellow")
     bad, doubled = inspection.rejects, inspection.duplicate_keys
     _faults("line is no record", "lines are no records", bad, at, many, out)
     _faults("duplicate key in an object", "duplicate keys in an object", doubled, at, many, out)

@@ -72,15 +72,18 @@ class RecordArguments(NamedTuple):
     json: Json = False
     debug: Debug = False
 
-    def settings(self, **others: str | None) -> Config:
-        """These arguments and others over trellis.yaml. Raises UsageError, SchemaError."""
+    def settings(
+        self, trigger: str | None = None, checkpoint: str | None = None, on_violation: str | None = None
+    ) -> Config:
+        """These arguments and those of a stream over trellis.yaml. Raises UsageError, SchemaError."""
         return Config(
             self.to, self.dataset, self.dialect, self.name, self.table, self.mode, self.strategy,
             tuple(self.key or ()), tuple(self.merge_key or ()), self.schema, self.contract,
             settings_of(self.option), **self.engine._asdict(), staging=self.staging, format=self.format,
             read_options=settings_of(self.read_option, "--read-option", "sep=;", exact=True),
             max_rejected=self.max_rejected, payload=self.payload,
-            kafka_columns=tuple(self.kafka_column or ()), **others,
+            kafka_columns=tuple(self.kafka_column or ()), trigger=trigger, checkpoint=checkpoint,
+            on_violation=on_violation,
         ).over(find_config(self.config))  # fmt: skip
 
 

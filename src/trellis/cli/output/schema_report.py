@@ -9,7 +9,9 @@ from trellis.cli.output.console import by_parent, counted, cut, grid, indented
 from trellis.dialects import system_prefixes
 from trellis.schema.compare import AddColumn, AddTable, ChangeSchema, DropColumn, DropTable
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+from trellis.schema.personal_data import PII
 from trellis.schema.system import is_system
+from trellis.schema.value_rules import RULES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from trellis.schema.documents.schema_format import Loss
 
 _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)
+
+_HINT_NAMES = {RULES: "rules", PII: "pii"}
 
 
 def show(schema: Schema, out: Console) -> None:
@@ -85,7 +89,8 @@ def _hints(table: Table, column: Column) -> str:
     for key, value in column.hints.items():
         if key in _HIDDEN or value in (None, False):
             continue
-        hints.append(key.replace("_", " ") if value is True else f"{key.replace('_', ' ')} {_plain(value)}")
+        name = _HINT_NAMES.get(key, key).replace("_", " ")
+        hints.append(name if value is True else f"{name} {_plain(value)}")
     if column.description and not column.is_variant:
         hints.append(column.description)
     return ", ".join(hints)
@@ -99,6 +104,9 @@ def _plain(value: Any) -> str:
 
 def show_versions(name: str, versions: Sequence[Version], out: Console) -> None:
     """The newest version last, as in a log one reads on from."""
+    if not versions:
+        out.print(f"schema {name}: no change of this table or column")
+        return
     out.print(f"schema {name}, {counted(len(versions), 'version')}\n", style="bold")
     whole = ("When (UTC)", "Load")
     table = grid("Version", *whole, "What changed", "Came from", right=("Version",), whole=whole)

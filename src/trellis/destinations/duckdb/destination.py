@@ -27,6 +27,7 @@ from trellis.destinations.duckdb.types import type_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, unknown_table
 from trellis.destinations.row_changes import RowChanges
+from trellis.destinations.scan.connections import configure_connection
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
@@ -236,8 +237,7 @@ class DuckDB:
 
         db = self._connect()
         try:
-            db.execute("SET TimeZone = 'UTC'")
-            db.execute("SET enable_progress_bar = false")
+            configure_connection(db)
             yield db
         except duckdb.Error as bad:
             raise DestinationError(f"{self.path}: DuckDB refused: {first_line(bad)}") from bad

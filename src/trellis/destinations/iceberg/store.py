@@ -29,6 +29,7 @@ from trellis.destinations.refusals import first_line
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
+from trellis.schema.personal_data import comment_of
 from trellis.warehouses.identifiers import BACKTICKS
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class IcebergStore:
                     column.name,
                     iceberg_type_of(types[column.name]),
                     required=column.required,
-                    doc=column.description,
+                    doc=comment_of(column),
                 )
                 for number, column in enumerate(table.complete_columns, start=1)
             )

@@ -32,6 +32,7 @@ from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
+from trellis.schema.personal_data import comment_of
 from trellis.warehouses.catalog.lakes import DELTA
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class DeltaStore:
         fields = []
         for column in table.complete_columns:
             _check_name(table.name, column.name)
-            comment = {"comment": column.description} if column.description else None
+            comment = {"comment": text} if (text := comment_of(column)) else None
             type_ = arrow_type_of(types[column.name])
             fields.append(pa.field(column.name, type_, not column.required, comment))
         location = self.location(name)
@@ -168,6 +169,24 @@ class DeltaStore:
                 if self.has_label(name, label):
                     raise LabelConflict from bad
                 raise
+
+    def update_rows(self, name: TableName, keys: Sequence[str], rows: pa.Table, label: CommitLabel) -> None:
+        """Set the values of `rows` in those of a table that have the same keys; NULL changes nothing.
+
+        Raises LabelConflict.
+        """
+        table = self._open(name)
+        if _has_label(table, label):
+            raise LabelConflict
+        same = " AND ".join(f"t.{DELTA.quote(key)} = r.{DELTA.quote(key)}" for key in keys)
+        values = {
+            DELTA.quote(column): f"coalesce(r.{DELTA.quote(column)}, t.{DELTA.quote(column)})"
+            for column in rows.column_names
+            if column not in keys
+        }
+        with self._explained(name):
+            merge = table.merge(rows, same, "r", "t", commit_properties=_properties(label))
+            merge.when_matched_update(values).execute()
 
     def sql_name(self, name: TableName) -> str:
         return f"delta.{DELTA.quote(spark_location(absolute(self.location(name))))}"

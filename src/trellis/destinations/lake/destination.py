@@ -25,6 +25,7 @@ from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
 from trellis.destinations.lake.types import declared_type
 from trellis.destinations.refusals import unknown_table
 from trellis.destinations.row_changes import RowChanges
+from trellis.destinations.scan.connections import configure_connection
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.spark_relation import SparkRelation
 from trellis.destinations.sql.migration import Migration
@@ -206,7 +207,7 @@ class _Rows:
         import duckdb
 
         self.db: duckdb.DuckDBPyConnection = duckdb.connect(":memory:")
-        self.db.execute("SET TimeZone = 'UTC'")
+        configure_connection(self.db)
         self.db.register(_ROWS, self.rows)
         return self
 

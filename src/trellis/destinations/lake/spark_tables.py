@@ -21,6 +21,7 @@ from trellis.engine.spark.failures import is_schema_conflict
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.errors import DestinationError
 from trellis.schema.model import Table
+from trellis.schema.personal_data import comment_of
 from trellis.warehouses import statements as sql
 from trellis.warehouses.identifiers import BACKTICKS
 from trellis.warehouses.statements import ColumnDefinition
@@ -100,7 +101,7 @@ class SparkTables:
         """Create a table with the layout and the comments of its schema."""
         layout = TableLayout.of(table)
         definitions = [
-            ColumnDefinition(column.name, types[column.name], column.required, _comment(column.description))
+            ColumnDefinition(column.name, types[column.name], column.required, _comment(comment_of(column)))
             for column in table.complete_columns
         ]
         partitions = [self.format.partition_of(column) for column in layout.partitions]

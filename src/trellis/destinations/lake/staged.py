@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from trellis.destinations.lake.files import storage_of
 from trellis.destinations.lake.types import arrow_type_of, name_of
 from trellis.destinations.refusals import null_violation, type_mismatch
+from trellis.destinations.scan.connections import configure_connection
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import GROUP_ROWS, StagedFile
 from trellis.schema.model import Table
@@ -154,7 +155,7 @@ def _text_of(array: pa.Array) -> pa.Array:
     import duckdb
 
     with duckdb.connect(":memory:") as db:
-        db.execute("SET TimeZone = 'UTC'")
+        configure_connection(db)
         db.register("arrow_values", pa.table({"value": array}))
         text = db.sql('SELECT CAST("value" AS VARCHAR) AS "value" FROM arrow_values').to_arrow_table()
     return text.column(0).combine_chunks()

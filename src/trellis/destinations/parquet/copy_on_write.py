@@ -17,6 +17,7 @@ from trellis.destinations.parquet.files import Mask, write_changed, write_filter
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable
 from trellis.destinations.refusals import first_line
 from trellis.destinations.row_changes import RowTally
+from trellis.destinations.scan.connections import configure_connection
 from trellis.destinations.scan.positions import PositionedFiles
 from trellis.destinations.scan.relation import files_relation
 from trellis.destinations.sql.queries import count_by_query, empty_cells_query, newest_row_query
@@ -192,7 +193,7 @@ def newest_row(
     query = newest_row_query(files_relation(paths, map(Column, columns), columns), column, order)
     try:
         with duckdb.connect(":memory:") as db:
-            db.execute("SET TimeZone = 'UTC'")
+            configure_connection(db)
             rows: list[dict[str, Any]] = db.sql(query, params=[value]).to_arrow_table().to_pylist()
             return rows[0] if rows else None
     except duckdb.IOException as bad:
@@ -207,8 +208,7 @@ def open_rewriter(root: str, scratch: str, place: str) -> Iterator[CopyOnWriteRe
     os.makedirs(scratch, exist_ok=True)
     try:
         with duckdb.connect(":memory:") as db:
-            db.execute("SET TimeZone = 'UTC'")
-            db.execute("SET enable_progress_bar = false")
+            configure_connection(db)
             db.execute(f"SET memory_limit = '{MEMORY}'")
             db.execute("SET temp_directory = ?", [os.path.join(scratch, "spill")])
             yield CopyOnWriteRewriter(db, root, scratch, place)

@@ -23,10 +23,16 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
-from trellis.destinations.folder import explain_os_errors, make_folder, move_file, sync_to_disk
+from trellis.destinations.folder import (
+    exclusive_lock,
+    explain_os_errors,
+    make_folder,
+    move_file,
+    sync_to_disk,
+)
 from trellis.destinations.parquet.copy_on_write import count_by, empty_cells, newest_row
 from trellis.destinations.parquet.files import read_batches, read_rows
-from trellis.destinations.parquet.intent import Intents, exclusive_lock
+from trellis.destinations.parquet.intent import Intents
 from trellis.destinations.parquet.load import (
     TRELLIS_FOLDER,
     Draft,

@@ -6,21 +6,16 @@ newest manifest. No other file is ever removed.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from trellis.destinations.folder import remove_file, sync_to_disk, write_durably
 from trellis.destinations.parquet.manifest import Manifest
 from trellis.engine.staging.stage import folder_name
-from trellis.errors import DestinationError
 
 _SUFFIX = ".json"
-_POLL = 0.02
 
 
 class Intents:
@@ -66,26 +61,3 @@ class Intents:
 
     def _note(self, load_id: str) -> Path:
         return Path(self.folder, folder_name(load_id) + _SUFFIX)
-
-
-@contextmanager
-def exclusive_lock(path: str, wait: float) -> Iterator[None]:
-    """Hold a lock file: the loads of one machine touch the files one after the other."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        limit = time.monotonic() + wait
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= limit:
-                    raise DestinationError(
-                        f"{path}: another load holds it and did not let go within {wait:.0f} seconds; "
-                        "see whether a process hangs, and load again"
-                    ) from None
-                time.sleep(_POLL)
-        yield
-    finally:
-        os.close(descriptor)

@@ -137,7 +137,11 @@ class KeyedMerge:
         relations = (current.relation(), staged.relation())
         keyed = KeyedStatements(load, *relations, names, self.columns, place, self.prefix)
         if not keyed.merges:
-            new = () if load.on_match == "amend" or load.needs_keys else tuple(file.path for file in files)
+            new = (
+                ()
+                if load.on_match == "coalesce_matched_only" or load.needs_keys
+                else tuple(file.path for file in files)
+            )
             return RewrittenTable(live, new, RowTally(sum(file.rows for file in files) if new else 0))
         compared = {*self.columns} if keyed.coalesces else {*load.keys, load.latest}
         _refuse_inexact(table.name, {n: type_ for n, type_ in self.columns.items() if n in compared})

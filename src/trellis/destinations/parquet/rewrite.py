@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import type_mismatch
+from trellis.destinations.scan.connections import configure_connection
 from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.schema.model import Column, Table
@@ -33,7 +34,7 @@ def rewrite(
     added = {name: file_type(table.columns[name]) for name in filled}
     os.makedirs(os.path.dirname(target), exist_ok=True)
     with duckdb.connect(":memory:") as db, pq.ParquetFile(source) as file:
-        db.execute("SET TimeZone = 'UTC'")
+        configure_connection(db)
         kept_schema = _schema(file.schema_arrow, new)
         schema = pa.schema([*kept_schema, *(pa.field(name, type_) for name, type_ in added.items())])
         with pq.ParquetWriter(target, schema) as writer:

@@ -79,7 +79,7 @@ class KeyedStatements(RowAliases):
 
     @property
     def coalesces(self) -> bool:
-        return self.merges and self.load.on_match in ("fill", "amend")
+        return self.merges and self.load.on_match in ("coalesce_latest", "coalesce_matched_only")
 
     @property
     def replaces(self) -> bool:
@@ -129,7 +129,7 @@ class KeyedStatements(RowAliases):
 
     def is_inserted(self) -> str:
         """A condition on a staged row, called `staged_row`: it is inserted as it is."""
-        if self.load.on_match == "amend":
+        if self.load.on_match == "coalesce_matched_only":
             return "FALSE"
         if not self.merges:
             return "FALSE" if self.load.needs_keys else "TRUE"
@@ -227,7 +227,9 @@ class KeyedStatements(RowAliases):
         q, current = self.prefix, self.current_row
         latest = f"{q}latest NULLS FIRST, " if self._staged_latest or self._table_latest else ""
         by = f"PARTITION BY {self._keys}"
-        several = f"{q}times > {q}places" if self.load.on_match == "amend" else f"{q}times > 1"
+        several = (
+            f"{q}times > {q}places" if self.load.on_match == "coalesce_matched_only" else f"{q}times > 1"
+        )
         keys = ", ".join(f"{current}.{quoted(key)}" for key in self.load.keys)
         newest = f"max({current}.{quoted(self._table_latest)})" if self._table_latest else "NULL"
         held = f"{self.table} AS {current} WHERE {self.is_replaced()} GROUP BY {keys}"

@@ -34,12 +34,12 @@ KNOWN: Final = 10_000
 """How many converted texts are cached for each column."""
 
 
-def vector_of(
+def columnar_transform_of(
     pipeline: Pipeline,
     nullable: Collection[str],
     out: Mapping[str, Callable[[Any], Any]],
     unused: Callable[[str], str],
-    taken: Callable[[], Counter[str]],
+    take_warnings: Callable[[], Counter[str]],
 ) -> ColumnarTransform | None:
     """The columnar form of a pipeline; None where a record may become several rows."""
     config, order = pipeline.table.complex, pipeline.transforms.order
@@ -77,7 +77,7 @@ def vector_of(
             return None
         drops = _derived("", pipeline.filter.program, pipeline.filter.arguments, paths, texts)
     joint = config.delimiter if config else None
-    return ColumnarTransform(cells, pipeline.reads, unused, taken, pipeline.zone, drops, joint)
+    return ColumnarTransform(cells, pipeline.reads, unused, take_warnings, pipeline.zone, drops, joint)
 
 
 def _derived(

@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, FieldType, PinotType
+from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.stored_schema import column_of, columns_of
+from trellis.dialects.pinot.stored_schema import TIME_FORMATS, column_of, columns_of, type_for
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
-from trellis.schema.model import Column, DataType, Schema, Table, is_single
-
-_TYPES: Final[Mapping[DataType, PinotType]] = {
-    "text": PinotType.STRING,
-    "double": PinotType.DOUBLE,
-    "bool": PinotType.BOOLEAN,
-    "timestamp": PinotType.TIMESTAMP,
-    "date": PinotType.STRING,
-    "time": PinotType.STRING,
-    "bigint": PinotType.LONG,
-    "binary": PinotType.BYTES,
-    "json": PinotType.JSON,
-    "decimal": PinotType.BIG_DECIMAL,
-    "wei": PinotType.BIG_DECIMAL,
-}
-_TIMES: Final[Mapping[DataType, tuple[str, str]]] = {
-    "timestamp": ("TIMESTAMP", "1:MILLISECONDS"),
-    "date": ("SIMPLE_DATE_FORMAT|yyyy-MM-dd", "1:DAYS"),
-}
-"""Format and granularity of columns of times."""
+from trellis.schema.model import Column, Schema, Table
 
 
 def _table_name(name: str) -> str:
@@ -62,18 +43,13 @@ def _write(schema: Schema) -> str:
 
 
 def _spec(column: Column) -> FieldSpec:
-    data_type = column.data_type
-    if data_type is None:
+    data_type, pinot_type = column.data_type, type_for(column)
+    if data_type is None or pinot_type is None:
         raise SchemaError(f"column {column.name} has no type yet")
-    type_ = _TYPES[data_type]
-    if data_type == "bigint" and column.precision is not None and not 32 < column.precision <= 64:
-        type_ = PinotType.INT if column.precision <= 32 else PinotType.BIG_DECIMAL
-    elif data_type == "double" and is_single(column):
-        type_ = PinotType.FLOAT
-    time_format, granularity = _TIMES.get(data_type, (None, None))
+    time_format, granularity = TIME_FORMATS.get(data_type, (None, None))
     return FieldSpec(
         _column_name(column.name),
-        type_,
+        pinot_type,
         FieldType.DATE_TIME if time_format else FieldType.DIMENSION,
         not_null=column.required,
         max_length=column.precision if data_type == "text" else None,
@@ -84,7 +60,7 @@ def _spec(column: Column) -> FieldSpec:
 
 
 def _read(document: Any, name: str) -> Reading:
-    read = read_schema(json.dumps(document), EXTENDED_PROFILE, name).schema
+    read = read_schema(json.dumps(document), name).schema
     if not read.name:
         raise SchemaError(f"{name}: schemaName is missing; it is the name of the table")
     columns = {spec.name: _column(read, spec) for spec in columns_of(read)}

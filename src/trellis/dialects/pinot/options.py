@@ -8,7 +8,6 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from trellis.dialects.pinot.conversion.settings import Settings
-from trellis.dialects.pinot.document.types import PROFILES, Profile
 from trellis.errors import UsageError, nearest
 
 VIEWS: Final = ("stored", "nullable")
@@ -23,8 +22,8 @@ class Options:
 
     `strict` refuses values that Pinot would change without an error: they are kept in the discards. A value
     that cannot be converted stops the load, becomes null, or has its record rejected: `on_error`; None means
-    `continueOnError` of the table config. `zone` is that of timestamps without one. `profile` is the version
-    of Pinot to follow. `functions`: those that are not implemented here are refused (`builtin`), or computed
+    `continueOnError` of the table config. `zone` is that of timestamps without one.
+    `functions`: those that are not implemented here are refused (`builtin`), or computed
     by Pinot's own classes (`pinot-jars`).
     """
 
@@ -32,12 +31,7 @@ class Options:
     strict: bool = False
     on_error: str | None = None
     zone: str = "UTC"
-    profile: str = "base"
     functions: str = "builtin"
-
-    @property
-    def followed(self) -> Profile:
-        return PROFILES[self.profile]
 
     @property
     def pinot_jars(self) -> bool:
@@ -46,7 +40,7 @@ class Options:
     @property
     def settings(self) -> Settings:
         """The options that concern single values."""
-        return Settings(self.strict, self.zone, self.followed.extended, self.pinot_jars)
+        return Settings(self.strict, self.zone, self.pinot_jars)
 
     def over(self, values: Mapping[str, Any]) -> Options:
         """These options with those of the user. Raises UsageError."""
@@ -93,7 +87,6 @@ _READERS: Final[Mapping[str, Any]] = {
     "strict": _flag,
     "on_error": _word(*ON_ERROR),
     "zone": _zone,
-    "profile": _word(*PROFILES),
     "functions": _word(*FUNCTIONS),
 }
 OPTIONS: Final = (*_READERS, TABLE_CONFIG)

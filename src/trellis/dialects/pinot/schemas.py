@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.options import TABLE_CONFIG
-from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, stored_as
+from trellis.dialects.pinot.schema_changes.changes import incompatibilities, stored_as
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.row_versions import row_choice
@@ -33,7 +32,7 @@ class PinotSchemas(DefaultSchemas):
 
     def parse_document(self, text: str, where: str) -> Schema | None:
         """Every fault of the document at once; unknown keys are left to `lint`."""
-        document = read_schema(text, EXTENDED_PROFILE, where).schema
+        document = read_schema(text, where).schema
         if not document.name:
             raise SchemaError(f"{where}: schemaName is missing; it is the name of the table")
         return with_authored(new_schema(_GIVEN, METADATA), Authored(document))
@@ -111,7 +110,7 @@ def _refuse_keyless(schema: PinotSchema) -> None:
 
 def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:
     """Raises SchemaFaults for what is wrong with a schema, or with it and the table config."""
-    faults = faults_of(schema, authored.options.followed, authored.table.document or None)
+    faults = faults_of(schema, authored.table.document or None)
     if authored.options.pinot_jars:
         faults = tuple(fault for fault in faults if not fault.is_unsupported_function)
     if faults:

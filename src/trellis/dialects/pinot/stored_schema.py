@@ -18,7 +18,7 @@ from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.evolution.dialect.own_metadata import own_tables
-from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table
+from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table, is_single
 from trellis.schema.system import OURS
 
 PREFIX: Final = OURS
@@ -53,7 +53,7 @@ def authored_of(schema: Schema) -> Authored:
 def _authored(document: bytes) -> Authored:
     stored = orjson.loads(document)
     options = Options().over(stored.get("options") or {})
-    schema = read_schema(stored["schema"], options.followed).schema if "schema" in stored else None
+    schema = read_schema(stored["schema"]).schema if "schema" in stored else None
     return Authored(schema, table_config(stored.get("table")), options)
 
 
@@ -87,6 +87,19 @@ def column_of(spec: FieldSpec) -> Column:
     return Column(spec.name, data_type, nullable=True, precision=precision)
 
 
+def type_for(column: Column) -> PinotType | None:
+    """The type that holds every value of a column of Trellis; None where Pinot has none.
+
+    >>> type_for(Column("n", "bigint", precision=32)), type_for(Column("day", "date"))
+    (<PinotType.INT: 'INT'>, <PinotType.STRING: 'STRING'>)
+    """
+    if column.data_type == "double" and is_single(column):
+        return PinotType.FLOAT
+    if column.data_type == "bigint" and column.precision is not None and not 32 < column.precision <= 64:
+        return PinotType.INT if column.precision <= 32 else PinotType.BIG_DECIMAL
+    return None if column.data_type is None else _PINOT_TYPES.get(column.data_type)
+
+
 def nested_name(spec: FieldSpec) -> str | None:
     """The nested type of a column with several values, or of a map; None for others."""
     if spec.data_type is PinotType.MAP:
@@ -108,7 +121,6 @@ _TYPES: Final[Mapping[PinotType, tuple[DataType, int | None]]] = {
     PinotType.STRING: ("text", None),
     PinotType.JSON: ("text", None),
     PinotType.BYTES: ("binary", None),
-    PinotType.UUID: ("binary", None),
 }
 _ARROW: Final[Mapping[PinotType, str]] = {
     PinotType.INT: "int32",
@@ -121,5 +133,22 @@ _ARROW: Final[Mapping[PinotType, str]] = {
     PinotType.STRING: "string",
     PinotType.JSON: "string",
     PinotType.BYTES: "binary",
-    PinotType.UUID: "binary",
 }
+_PINOT_TYPES: Final[Mapping[DataType, PinotType]] = {
+    "text": PinotType.STRING,
+    "double": PinotType.DOUBLE,
+    "bool": PinotType.BOOLEAN,
+    "timestamp": PinotType.TIMESTAMP,
+    "date": PinotType.STRING,
+    "time": PinotType.STRING,
+    "bigint": PinotType.LONG,
+    "binary": PinotType.BYTES,
+    "json": PinotType.JSON,
+    "decimal": PinotType.BIG_DECIMAL,
+    "wei": PinotType.BIG_DECIMAL,
+}
+TIME_FORMATS: Final[Mapping[DataType, tuple[str, str]]] = {
+    "timestamp": ("TIMESTAMP", "1:MILLISECONDS"),
+    "date": ("SIMPLE_DATE_FORMAT|yyyy-MM-dd", "1:DAYS"),
+}
+"""Format and granularity of columns of times."""

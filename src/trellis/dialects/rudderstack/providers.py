@@ -35,13 +35,13 @@ class Policy:
 
     In merge mode the latest row per `keys` goes in, and `on_match` says what becomes of the one that is
     there. In append mode nothing is looked up: `survivors` of the same choice within the load, all rows
-    `raw`, or as in `merge` mode. Of users, `fill` merges the latest non-NULL values into the stored row,
-    `append-filled` adds the merged row as a new one, `append` adds every row.
+    `raw`, or as in `merge` mode. Of users, `coalesce_latest` merges the latest non-NULL values
+    into the stored row, `append-merged` adds the merged row as a new one, `append` adds every row.
     """
 
     on_match: Literal["replace", "keep", "append"]
     append: Literal["survivors", "raw", "merge"]
-    users: Literal["fill", "append-filled", "append"] = "fill"
+    users: Literal["coalesce_latest", "append-merged", "append"] = "coalesce_latest"
     keys: tuple[str, ...] = ("id",)
     prefer_append: bool = False
     overwrites_for_etl: bool = False
@@ -161,7 +161,7 @@ _BIGQUERY = Provider(
     "BQ",
     BIGQUERY,
     _types("INTEGER", "FLOAT", "BOOLEAN", "TIMESTAMP", "STRING"),
-    Policy("append", "raw", users="append-filled", prefer_append=True),
+    Policy("append", "raw", users="append-merged", prefer_append=True),
     BIGQUERY.identifiers.reserved_words,
     identities=True,
     json_paths=True,

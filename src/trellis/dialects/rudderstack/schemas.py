@@ -44,7 +44,7 @@ class RudderSchemas(DefaultSchemas):
         return schema_from_catalog(schema, catalog, tables.mark_populated(tables.new_table(schema, "", None)))
 
     def apply_request(self, schema: Schema, request: TableRequest, naming: Naming) -> Schema:
-        if hints := request.hints_in_words():
+        if hints := replace(request, rules={}).hints_in_words():
             raise UsageError(
                 f"{hints}: tables of events have theirs from the dialect rudderstack; leave it out"
             )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, Final
 
+from trellis.dialects.snowplow.enriched.bad_event import BadEvent
+from trellis.dialects.snowplow.events.families import SCHEMA_COLUMNS
 from trellis.dialects.snowplow.events.router import EventRouter, family_rows, read_record
 from trellis.dialects.snowplow.options import NAMES
 from trellis.dialects.snowplow.rows.csv import EVENTS
@@ -19,12 +22,20 @@ from trellis.dialects.snowplow.stored_families import (
 )
 from trellis.dialects.snowplow.types import SnowplowTypes
 from trellis.evolution.dialect.capabilities import Capabilities
-from trellis.evolution.dialect.defaults import DefaultSystemColumns, DefaultTables, DialectDefaults
+from trellis.evolution.dialect.defaults import (
+    DefaultDeadLetters,
+    DefaultSystemColumns,
+    DefaultTables,
+    DialectDefaults,
+)
 from trellis.evolution.dialect.own_metadata import OwnMetadata
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.dialect.transforms import RecordTransform, Route
 from trellis.schema.model import Column, Schema
 from trellis.schema.naming import Naming
+
+_MOST_SHOWN: Final = 60
+"""Characters of a value that a sentence shows."""
 
 
 class SnowplowRouting:
@@ -56,6 +67,18 @@ class SnowplowSystemColumns(DefaultSystemColumns):
         return (schema.tables[EVENTS].columns[LOAD_TIME],) if table == EVENTS else ()
 
 
+class SnowplowDeadLetters(DefaultDeadLetters):
+    """In files with types an event is whole or bad: no load could tell from them what is missing."""
+
+    def dead_letter(
+        self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
+    ) -> None:
+        if families_of(schema).options.is_run:
+            uri = f"iglu:{'/'.join(row[name] for name in SCHEMA_COLUMNS)}"
+            shown = repr(str(value)[:_MOST_SHOWN])
+            raise BadEvent("loader_runtime_error", f"{uri}: column {column}: {shown} is {reason}")
+
+
 class Snowplow(DialectDefaults):
     name = "snowplow"
     capabilities = Capabilities(
@@ -69,4 +92,5 @@ class Snowplow(DialectDefaults):
     schemas = SnowplowSchemas()
     tables = SnowplowTables()
     system_columns = SnowplowSystemColumns()
+    dead_letters = SnowplowDeadLetters()
     metadata = OwnMetadata(METADATA)

@@ -19,8 +19,10 @@ _ID, _TIME = map(".".join, (DEFAULT_PATHS.id, DEFAULT_PATHS.time))
 
 @dataclass(frozen=True)
 class Options:
-    """`text`: the columns of schemas get texts, as in the files that loaders read. `marked`: rows say which
-    kind of entity they are of, for the manifest of a run. `tsv` and `json` are for runs alone, too."""
+    """`text`: the columns of schemas get texts, as in the files that loaders read. `as_json`: entities stay
+    JSON, but for those that `tsv` names. `marked`: rows say which kind of entity they are of. `is_run`: the
+    rows go into files, from which loads cut and discard what does not fit. `tsv` and `json` are for runs
+    alone, too."""
 
     compat: bool = False
     validate: bool = True
@@ -34,7 +36,9 @@ class Options:
     id_path: str = _ID
     time_path: str = _TIME
     text: bool = False
+    as_json: bool = False
     marked: bool = False
+    is_run: bool = False
 
     @staticmethod
     def of(settings: Mapping[str, Any], known: Options) -> Options:
@@ -60,7 +64,7 @@ class Options:
 
     @property
     def formats(self) -> DataFormats:
-        return DataFormats(_parsed(self.tsv), _parsed(self.json))
+        return DataFormats(_parsed(self.tsv), _parsed(self.json), self.as_json)
 
     def _check_criteria(self) -> None:
         """That no criterion is in two lists, and that lists of formats are for files that have formats."""
@@ -74,8 +78,8 @@ class Options:
                 names[criterion] = name
         if (self.tsv or self.json) and not (self.text and self.layout == "version"):
             raise UsageError(
-                "options tsv and json choose formats in the folders of versions; shred with --format csv and "
-                "--layout version, or leave them out"
+                "options tsv and json choose formats in the folders of versions; shred with --format csv or "
+                "json and --layout version, or leave them out"
             )
 
 
@@ -124,6 +128,7 @@ def _time(name: str, value: Any) -> str:
     return str(value)
 
 
+_INTERNAL: Final = ("text", "as_json", "marked", "is_run")
 _CRITERIA: Final = ("skip", "tsv", "json")
 _READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "compat": _flag,
@@ -135,10 +140,9 @@ _READERS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "minimum_tstamp": _time,
     "id_path": _path,
     "time_path": _path,
-    "text": _flag,
-    "marked": _flag,
+    **dict.fromkeys(_INTERNAL, _flag),
 }
 REVISIONS: Final = ("dedup", "dedup_store")
 """Those about all events of one load together, which no later load keeps."""
-NAMES: Final = (*(name for name in _READERS if name not in ("text", "marked")), *REVISIONS)
+NAMES: Final = (*(name for name in _READERS if name not in _INTERNAL), *REVISIONS)
 """Those that a user may give."""

@@ -32,12 +32,12 @@ class SnowplowSchemas(DefaultSchemas):
 
     def configure(self, schema: Schema, settings: Mapping[str, Any], family: str) -> Schema:
         known, profile = families_of(schema), family_profile(family)
-        is_revised = settings.get("dedup", "none") != "none"
-        options = Options.of({**settings, **({"marked": True} if is_revised else {})}, known.options)
+        is_marked = "is_run" in settings or settings.get("dedup", "none") != "none"
+        options = Options.of({**settings, **({"marked": True} if is_marked else {})}, known.options)
         stored = known.options if EVENTS in schema.tables else None
-        _check_layout(options, stored, family, is_run="marked" in settings)
+        _check_layout(options, stored, family)
         if EVENTS not in schema.tables:
-            schema = schema.with_tables(events_table(profile))
+            schema = schema.with_tables(events_table(profile, options.is_run))
         if options.marked:
             marks = MARKS if options.layout == "wide" else (RECORD_MARK,)
             schema = schema.with_tables(schema.tables[EVENTS].with_columns(*marks))
@@ -59,16 +59,16 @@ class SnowplowSchemas(DefaultSchemas):
         return schema
 
 
-def _check_layout(options: Options, stored: Options | None, warehouse: str, is_run: bool) -> None:
+def _check_layout(options: Options, stored: Options | None, warehouse: str) -> None:
     """Raises UsageError for a layout that the tables cannot have, or do not have."""
-    if options.layout == "version" and not is_run:
+    if options.layout == "version" and not options.is_run:
         raise UsageError(
             "layout version is one of files: `trellis snowplow shred --layout version` writes them; load in "
             "layout model or wide"
         )
     if options.layout == "wide" and options.text:
-        raise UsageError("wide rows have types, which CSV has not; write them with --format parquet")
-    if options.layout == "wide" and not is_run and warehouse not in _WIDE:
+        raise UsageError("wide rows have types, which CSV has not; write them with --format parquet or json")
+    if options.layout == "wide" and not options.is_run and warehouse not in _WIDE:
         raise UsageError(
             f"wide rows need columns of structs that can grow, which {warehouse} has not here; load them "
             "into duckdb:PATH, delta:DIR or parquet:DIR, or leave the layout out"

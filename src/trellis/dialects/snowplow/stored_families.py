@@ -87,6 +87,7 @@ class StoredFamilies:
             options.marked,
             options.layout == "version",
             options.formats,
+            options.is_run,
         )
 
     def rows_of(self, family: str) -> EntityRows:
@@ -97,7 +98,8 @@ class StoredFamilies:
         return FamilyRows(self._schemas_of(family), self.rules, overlay)
 
     def wide_rows_of(self, family: str) -> WideRows:
-        return WideRows(self._schemas_of(family), self.options.schema_version, self.options.marked)
+        options = self.options
+        return WideRows(self._schemas_of(family), options.schema_version, options.marked, options.as_json)
 
     def _schemas_of(self, family: str) -> Sequence[SchemaDocument]:
         return [SchemaDocument.parse(read_json(self.documents[uri])) for uri in self.versions[family]]
@@ -199,12 +201,12 @@ def wide_column(field: Field) -> Column:
     return column.with_hints(**{NESTED_TYPE: f"arrow:{arrow_name(field.type)}"})
 
 
-def events_table(profile: Profile) -> Table:
-    """The table of the events themselves."""
+def events_table(profile: Profile, unbounded: bool = False) -> Table:
+    """The table of the events themselves. `unbounded`: texts have no length."""
     columns = [
         FamilyColumn(item.name, profile.adapt(item.type), not item.is_required, ()) for item in ATOMIC_FIELDS
     ]
-    table = Table(EVENTS, {column.name: _column(column, profile) for column in columns})
+    table = Table(EVENTS, {column.name: _column(column, profile, unbounded=unbounded) for column in columns})
     time = Column(LOAD_TIME, "timestamp", nullable=True, timezone=False)
     return table.with_columns(time).with_hints(write_disposition="append", resource=EVENTS, **_POPULATED)
 
@@ -226,7 +228,7 @@ def _table(table: EntityTable, rules: FamilyRules) -> Table:
     ]
     for column in table.columns:
         as_text = Column(column.name, "text", nullable=True)
-        columns.append(as_text if rules.as_text else _column(column, profile, nullable=True))
+        columns.append(as_text if rules.as_text else _column(column, profile, True, rules.unbounded))
     if rules.marked:
         columns += MARKS
     hints = {
@@ -237,13 +239,15 @@ def _table(table: EntityTable, rules: FamilyRules) -> Table:
     return described.with_hints(write_disposition="append", resource=table.name, **_POPULATED, **hints)
 
 
-def _column(column: FamilyColumn, profile: Profile, nullable: bool | None = None) -> Column:
+def _column(
+    column: FamilyColumn, profile: Profile, nullable: bool | None = None, unbounded: bool = False
+) -> Column:
     """The column as the engine knows it; without a length where the warehouse has none.
 
     Columns of schemas may always be NULL: a later version may leave them out.
     """
     known = catalog_column(column.type)
-    if known.data_type == "text" and not profile.texts_have_length:
+    if known.data_type == "text" and (unbounded or not profile.texts_have_length):
         known = replace(known, precision=None)
     if known.data_type == "decimal" and known.precision is None:
         known = replace(known, precision=18, scale=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from trellis.evolution.dialect.defaults import DefaultTypes
@@ -16,6 +17,8 @@ from trellis.schema.naming import Naming
 class SnowplowTypes(DefaultTypes):
     def direct_classes(self, schema: Schema, column: Column) -> tuple[type, ...]:
         """Entities of wide rows come in the types of their columns."""
+        if column.data_type == "timestamp" and column.timezone is False:
+            return (datetime,)  # Arrow stores the time in UTC
         return (dict, list) if column.hint(NESTED_TYPE) else super().direct_classes(schema, column)
 
     def coercer(self, schema: Schema, column: Column) -> Callable[[Any], Any]:

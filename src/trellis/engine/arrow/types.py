@@ -116,6 +116,8 @@ def column_type(type_: pa.DataType) -> ColumnType | None:
     >>> column_type(pa.uint16()), column_type(pa.dictionary(pa.int8(), pa.string()))
     (ColumnType(data_type='bigint', precision=16, scale=None), ColumnType(data_type='text', ...))
     """
+    if is_json_text(type_):
+        return ColumnType("json")
     type_ = value_type(type_)
     if pa.types.is_null(type_):
         return None
@@ -136,6 +138,11 @@ def value_type(type_: pa.DataType) -> pa.DataType:
             type_ = type_.storage_type
         else:
             return type_
+
+
+def is_json_text(type_: pa.DataType) -> bool:
+    """Whether its values are texts of JSON: the extension type `arrow.json`."""
+    return isinstance(type_, pa.BaseExtensionType) and type_.extension_name == "arrow.json"
 
 
 def is_nested(type_: pa.DataType) -> bool:

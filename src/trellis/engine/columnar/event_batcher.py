@@ -115,7 +115,7 @@ class EventTypeBatcher:
         self, events: Events, indexes: Indexes, id_generator: RowIdGenerator
     ) -> tuple[list[TableBatch], Indexes, Counter[tuple[str, ...]]]:
         """Batches of the records with these indexes that were projected, the indexes of the others, and how
-        many records were projected, by the tables that they have rows in.
+        many records were projected, by the tables that they have rows in. The origins of rows are indexes.
         """
         projected = _Projected(id_generator)
         read = events.read_keys(self.router.route.sorts, indexes)
@@ -198,6 +198,8 @@ class EventTypeBatcher:
         assert compiled is not None
         by_path = {path: values.column(number) for number, path in enumerate(paths) if path in compiled.types}
         batches, warnings = compiled.build_batches(by_path, projected.id_generator)
+        for group_batch in batches:
+            group_batch.origins = indexes[group_batch.origins]
         projected.batches += batches
         projected.by_tables.update(_count_by_tables(batches))
         if warnings:

@@ -78,7 +78,7 @@ class CompiledProjection:
 
     def build_batches(self, values: Arrays, id_generator: RowIdGenerator) -> tuple[list[TableBatch], int]:
         """The batches of records of which the stored values are known by path, and how many of them call for
-        a warning.
+        a warning. The origins of rows are the indexes of the records.
 
         Raises FastPathMiss, or SpecialRows where these are known.
         """
@@ -231,7 +231,10 @@ class _Projector:
             is_present = pc.is_valid(self.values[rows.where])
             selected = None if pc.all(is_present).as_py() else is_present
         size = self.size if selected is None else int(pc.sum(selected).as_py() or 0)
-        batch = TableBatch(builder.name, size)
+        origins = np.arange(self.size)
+        if selected is not None:
+            origins = np.flatnonzero(selected.to_numpy(zero_copy_only=False))
+        batch = TableBatch(builder.name, size, origins=origins)
         for name, array in columns.items():
             if array.null_count == len(array):
                 continue

@@ -44,13 +44,15 @@ class AuthoredConformer:
     times = 1
     learns = False
 
-    def __init__(self, plan: Plan, program: RowTransform, fast: bool = True) -> None:
+    def __init__(self, plan: Plan, program: RowTransform, columnar: bool = True) -> None:
         self.plan = plan
         self.program = program
         self.table = plan.schema.tables[program.table]
         self.warnings: Counter[str] = Counter()
         self.examples: list[bytes] = []
-        self.columns = ColumnReader(self.table, program.fast) if fast and program.fast is not None else None
+        self.columns = (
+            ColumnReader(self.table, program.columnar) if columnar and program.columnar is not None else None
+        )
         self.line_reader = None if self.columns is None else LineReader(self.columns.program)
 
     def untyped_columns(self) -> set[tuple[str, str]]:
@@ -204,7 +206,7 @@ class _RecordCollector:
 
     def close(self, seed: bytes) -> None:
         """Add the rows to the outcome."""
-        self.conformer.warnings.update(self.program.taken())
+        self.conformer.warnings.update(self.program.take_warnings())
         if not self.rows:
             return
         table = self.conformer.table

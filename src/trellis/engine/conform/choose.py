@@ -60,14 +60,14 @@ class Conformer(Protocol):
         ...
 
 
-def conformer_of(plan: Plan, fast: bool = True) -> Conformer:
-    """The conformer of a task. `fast`: blocks may take the columnar path."""
+def conformer_of(plan: Plan, columnar: bool = True) -> Conformer:
+    """The conformer of a task. `columnar`: blocks may take the columnar path."""
     match plan.transform():
         case Author(program):
-            return AuthoredConformer(plan, program, fast)
+            return AuthoredConformer(plan, program, columnar)
         case Route() as route:
-            return RoutedConformer(plan, RoutedFlattener(plan, route), fast)
+            return RoutedConformer(plan, RoutedFlattener(plan, route), columnar)
         case Emit(emitter) if plan.preserved_keys is None:
             return EmittedConformer(plan, emitter)
         case _:
-            return LearnedConformer(plan, fast)
+            return LearnedConformer(plan, columnar)

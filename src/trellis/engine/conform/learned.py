@@ -50,10 +50,10 @@ class LearnedConformer:
     learns = True
     takes_columns = True
 
-    def __init__(self, plan: Plan, fast: bool = True) -> None:
+    def __init__(self, plan: Plan, columnar: bool = True) -> None:
         self.plan = plan
         self.flattener = Flattener(plan)
-        self.fast = fast
+        self.columnar = columnar
         self.layout: Layout | None = None
         self.reader: StrictReader | None = None
         self.layout_revision = 0
@@ -66,7 +66,7 @@ class LearnedConformer:
 
         Lines with something that the schema has no place for wait; the others are conformed.
         """
-        if self.fast and not self.has_seen_sample:
+        if self.columnar and not self.has_seen_sample:
             self._learn_from(self.plan.sample)
         flattener = self.flattener
         flattener.start_block()
@@ -75,7 +75,7 @@ class LearnedConformer:
             split, block, self._seed(self._file(split.file), split.number, block.offset), only
         )
         pending: Indexes = np.arange(len(work.lines))
-        while self.fast and len(pending):
+        while self.columnar and len(pending):
             if self.reader is None:
                 self._one_by_one(work, pending[:PROBE])
                 pending = pending[PROBE:]
@@ -92,7 +92,7 @@ class LearnedConformer:
             if not self._learn():
                 break
         self._one_by_one(work, pending)
-        if self.fast:
+        if self.columnar:
             self._learn()
         return self._conformed(work)
 
@@ -138,7 +138,7 @@ class LearnedConformer:
     def _learn(self) -> bool:
         """Rebuild the layout if more is known of the records by now; whether there is a new one."""
         revision = self.flattener.tables.revision
-        if revision == self.layout_revision or not self.fast:
+        if revision == self.layout_revision or not self.columnar:
             return False
         self.layout_revision = revision
         layout = self.layout = layout_of(self.flattener.tables.root_builder(self.plan.table))

@@ -34,6 +34,7 @@ class Conformed:
     waiting: tuple[int, ...] | None = None
     by_tables: Counter[tuple[str, ...]] = field(default_factory=Counter)
     violations: list[ContractViolation] = field(default_factory=list)
+    warnings: Counter[str] = field(default_factory=Counter)
 
     def reject(self, line: int, text: bytes, reason: str, kind: str = "") -> None:
         """Count a line that is no record, and keep it."""

@@ -22,7 +22,7 @@ class EmittedConformer(LearnedConformer):
     takes_columns = False
 
     def __init__(self, plan: Plan, emitter: RowEmitter) -> None:
-        super().__init__(plan, fast=False)
+        super().__init__(plan, columnar=False)
         self.flattener = EmittedFlattener(plan, emitter)
 
 

@@ -32,6 +32,7 @@ from trellis.engine.text import to_json
 from trellis.errors import ContractError
 from trellis.evolution.observe import Position
 from trellis.evolution.record_outcome import DUPLICATE_KEY, Rejected
+from trellis.schema.value_rules import has_rules
 
 RECORDS_PER_CHECK = 2_000
 """Records whose keys are counted together to find duplicate keys."""
@@ -52,13 +53,14 @@ class RoutedConformer(LearnedConformer):
 
     times = 3
 
-    def __init__(self, plan: Plan, router: RoutedFlattener, fast: bool = True) -> None:
-        super().__init__(plan, fast and router.read_line is None)
+    def __init__(self, plan: Plan, router: RoutedFlattener, columnar: bool = True) -> None:
+        super().__init__(plan, columnar and router.read_line is None)
         self.flattener = self.router = router
         self.batcher: EventTypeBatcher | None = None
+        self.has_rules = has_rules(plan.schema)
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
-        if self.fast and self.batcher is None:
+        if self.columnar and self.batcher is None:
             self._learn_from(self._records([*self.plan.sample, *_spread_lines(block)]))
         self.router.start_block()
         self.router.findings.file = split.path
@@ -69,14 +71,15 @@ class RoutedConformer(LearnedConformer):
         have_big_ints = work.have_long_number(SAFE)
         if self.batcher is not None:
             ordinary = pending[~have_big_ints]
-            remaining = self._project(EventLines(work.lines), ordinary, work.outcome, work.seed)
+            lines = EventLines(work.lines)
+            remaining = self._project(lines, ordinary, work.numbers, work.outcome, work.seed)
             pending = np.union1d(pending[have_big_ints], remaining)
         self._route_lines(work, pending, {*work.numbers[have_big_ints].tolist()})
         return self._with_waiting(work.outcome, work.waiting, work.seed)
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
         """Conform typed rows: by event type, and one by one where that is not enough."""
-        if self.fast and self.batcher is None:
+        if self.columnar and self.batcher is None:
             self._learn_from(rows_of(rows.batch.slice(0, SAMPLE_LINES)))
         place = self._file(split.file), split.number, rows.first
         self.router.start_block()
@@ -86,7 +89,8 @@ class RoutedConformer(LearnedConformer):
             pending = pending[np.isin(pending + rows.first, np.array(only, np.int64))]
         if can_take(rows.batch):
             if self.batcher is not None:
-                pending = self._project(EventRows(rows.batch), pending, outcome, self._seed(*place))
+                numbers, seed = np.arange(rows.batch.num_rows) + rows.first, self._seed(*place)
+                pending = self._project(EventRows(rows.batch), pending, numbers, outcome, seed)
             items = rows_of(rows.batch.take(pa.array(pending)))
         else:
             every_item = rows_of(rows.batch)
@@ -148,10 +152,17 @@ class RoutedConformer(LearnedConformer):
         router.start_block()
         self.batcher = EventTypeBatcher(router)
 
-    def _project(self, events: Events, indexes: Indexes, outcome: Conformed, seed: bytes) -> Indexes:
-        """Project ordinary records by event type; the indexes that are left for the exact path."""
+    def _project(
+        self, events: Events, indexes: Indexes, numbers: Indexes, outcome: Conformed, seed: bytes
+    ) -> Indexes:
+        """Project ordinary records by event type; the indexes that are left for the exact path.
+
+        `numbers` are those of all records.
+        """
         assert self.batcher is not None
         batches, remaining, by_tables = self.batcher.rows(events, indexes, self._id_generator(seed))
+        for batch in batches:
+            batch.origins = numbers[batch.origins]
         outcome.batches += batches
         outcome.by_tables.update(by_tables)
         outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
@@ -164,7 +175,7 @@ class RoutedConformer(LearnedConformer):
 
     def _batches(self, seed: bytes, first: int) -> list[TableBatch]:
         buffered = sum(len(builder.rows) for builder in self.router.tables.by_place.values())
-        return self.flush_rows() if buffered >= BUFFERED_ROWS else []
+        return self.flush_rows() if buffered >= BUFFERED_ROWS or self.has_rules else []
 
     def items(
         self, split: Split, first: int, items: Sequence[Any], only: Sequence[int] | None = None

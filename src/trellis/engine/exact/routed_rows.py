@@ -109,26 +109,35 @@ class RoutedFlattener(Flattener):
                 findings.discard(builder, "", "", row, f"contract on tables: {builder.verdict}")
             elif self._add_flat_row(builder, row, check_big_ints):
                 loaded = True
-        reasons = self._write_dead_letters() if self.cells.refused else ()
+        try:
+            reasons = self._write_dead_letters() if self.cells.refused else ()
+        except Rejected:
+            self._take_back(discards)
+            raise
         if self.brings_news:
-            for builder in self.placed:
-                builder.rows.pop()
-            del findings.discards[discards:]
+            self._take_back(discards)
             return "waits"
         findings.refusals.update(reasons)
         if routed.warning is not None:
             self.warnings[routed.warning] += 1
         return "loaded" if loaded else "dropped"
 
+    def _take_back(self, discards: int) -> None:
+        """Forget the rows of the current record, and its discards, which follow the first ones."""
+        for builder in self.placed:
+            builder.rows.pop()
+            builder.origins.pop()
+        del self.findings.discards[discards:]
+
     def shared_names(self) -> dict[str, set[str]]:
         return {name: {*raws} for name, raws in self.route.shared().items()}
 
     def _add_flat_row(self, builder: TableBuilder, item: Mapping[str, Any], check_big_ints: bool) -> bool:
         """Append a row whose values have the names of their columns."""
-        if not check_big_ints and builder.direct_fields.issuperset(
-            zip(item, map(type, item.values()), strict=False)
-        ):
+        others = _other_fields(builder, item, check_big_ints)
+        if not others:
             builder.rows.append(item)  # type: ignore[arg-type]
+            builder.origins.append(self.findings.line)
             self.placed.append(builder)
             return True
         findings, cells = self.findings, self.cells
@@ -138,10 +147,12 @@ class RoutedFlattener(Flattener):
         if not builder.in_schema:
             findings.saw_table(builder.name, None, (*findings.record, sequence))
             self.brings_news = True
-        row: Row = {}
+        row: Row = {**item}
+        for name in others:
+            del row[name]
         try:
-            for name, value in item.items():
-                self._write_field(builder, name, value, row, item)
+            for name in others:
+                self._write_field(builder, name, item[name], row, item)
             if cells.overflow:
                 overflow, cells.overflow = cells.overflow, {}
                 name, value = self.plan.dialect.dead_letters.overflow(self.plan.schema, item, overflow)
@@ -152,6 +163,7 @@ class RoutedFlattener(Flattener):
             return False
         self.brings_news = self.brings_news or findings.ordinal > 0
         builder.rows.append(row)
+        builder.origins.append(findings.line)
         self.placed.append(builder)
         return True
 
@@ -183,3 +195,18 @@ class RoutedFlattener(Flattener):
                     self.tables.root_builder(dead_letter[0]), dead_letter[1], check_big_ints=True
                 )
         return reasons
+
+
+def _other_fields(builder: TableBuilder, item: Mapping[str, Any], check_big_ints: bool) -> list[str]:
+    """The fields of a row that do not go straight into their columns, as far as is known, in their order."""
+    others = {*zip(item, map(type, item.values()), strict=True)} - builder.direct_fields
+    if check_big_ints:
+        others |= {
+            (name, int)
+            for name, value in item.items()
+            if value.__class__ is int and not -EXACT_IN_FLOAT <= value <= EXACT_IN_FLOAT
+        }
+    if len(others) < 2:
+        return [name for name, _ in others]
+    names = {name for name, _ in others}
+    return [name for name in item if name in names]

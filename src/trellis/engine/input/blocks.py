@@ -75,6 +75,11 @@ class Block:
         """The lines, each with its newline."""
         return line_array(self.data)
 
+    def record_text(self, number: int) -> str:
+        """The line with a number, without its newline."""
+        index = number - self.line if self.numbers is None else self.numbers.index(number)
+        return self.lines[index].decode("utf-8", "replace")
+
     def head(self) -> Block:
         """The first of its lines."""
         end = self.data.find(b"\n", PEEK_BYTES)

@@ -190,7 +190,8 @@ def _constant(word: str) -> Any:
 
 
 def _plain(message: str) -> str:
-    return message[0].lower() + message[1:] if message else "cannot be read"
+    """A message of the decoder, some of which end with the word that their place is to follow."""
+    return message[0].lower() + message[1:].removesuffix(" at") if message else "cannot be read"
 
 
 _KINDS = {

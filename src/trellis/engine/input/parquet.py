@@ -12,6 +12,7 @@ from trellis.engine.input.blocks import PEEK_BYTES, Split
 from trellis.engine.input.int96 import ParquetInput, batches_of_file
 from trellis.engine.input.places import Places
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
+from trellis.engine.text import to_json
 from trellis.errors import ContractError, UsageError
 
 BATCH = 16_384
@@ -30,6 +31,11 @@ class RowBatch:
     batch: pa.RecordBatch
     cut: Mapping[str, int] = field(default_factory=dict)
     places: Places | None = None
+
+    def record_text(self, number: int) -> str:
+        """The row with a number, as JSON."""
+        (row,) = rows_of(self.batch.slice(number - self.first, 1))
+        return to_json(row)
 
     def head(self) -> RowBatch:
         """The first of its rows."""

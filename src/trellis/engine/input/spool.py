@@ -1,7 +1,8 @@
-"""Records that wait until the schema has room for them, of sources that are not read a second time.
+"""Records that wait until the schema has room for them, and are not read a second time.
 
-A frame may be expensive to compute or give other rows when it is computed again, so what has to wait is
-written beside the staged files as it came: lines with their numbers, or rows with their types.
+They are written beside the staged files as they came: lines with their numbers, or rows with their types. A
+frame may be expensive to compute or give other rows when it is computed again; a file has the same lines, but
+those that wait are few among many.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ _OFFSET, _FIRST = b"trellis.offset", b"trellis.first"
 
 @dataclass(frozen=True)
 class Spooled:
-    """A file of records of one split that wait; `holds_lines` tells lines from rows with types."""
+    """A file of so many records of one split that wait; `holds_lines` tells lines from rows with types."""
 
     path: str
     split: Split
     holds_lines: bool
+    records: int
 
 
 def spool_lines(
@@ -40,7 +42,7 @@ def spool_lines(
     numbers, lines = zip(*chosen, strict=True)
     table = pa.table({NUMBER: pa.array(numbers, pa.int64()), LINE: pa.array(lines, pa.binary())})
     table = _with_places(table, block.places, table.column(NUMBER))
-    return Spooled(_write(staging, storage, table, block.offset, block.line), split, True)
+    return Spooled(_write(staging, storage, table, block.offset, block.line), split, True, len(lines))
 
 
 def spool_rows(
@@ -49,7 +51,9 @@ def spool_rows(
     """Write a batch of rows with types, all of them: they wait together."""
     numbers = pa.array(range(rows.first, rows.first + rows.batch.num_rows), pa.int64())
     table = _with_places(pa.Table.from_batches([rows.batch]), rows.places, numbers)
-    return Spooled(_write(staging, storage, table, rows.number, rows.first), split, False)
+    return Spooled(
+        _write(staging, storage, table, rows.number, rows.first), split, False, rows.batch.num_rows
+    )
 
 
 def spooled_block(spooled: Spooled, storage: Storage) -> Block:

@@ -8,20 +8,25 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from trellis.engine.conform.choose import conformer_of
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.files import InputFile, split_for, splits_of
-from trellis.engine.parallel import Parallel, in_threads
-from trellis.engine.plan import BlockRef, Peek, Plan, lines_by_offset
+from trellis.engine.input.spool import Spooled
+from trellis.engine.parallel import Parallel, in_threads, one_by_one
+from trellis.engine.plan import Peek, Plan, lines_by_offset
 from trellis.engine.records.items import WHERE, Chunks, run_items
 from trellis.engine.runner import Runner
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
-from trellis.engine.task import Outcome, Progress, Task, Waiting, peek_split
+from trellis.engine.task import Outcome, Progress, SpooledTask, Task, Waiting, peek_split, run_spooled_task
 from trellis.evolution.observe import Observations
+
+DRIVER_LINES: Final = 10_000
+"""So many lines that waited are conformed by the driver itself: a job on the workers starts later."""
 
 
 class Records(Protocol):
@@ -78,7 +83,7 @@ class FileRecords:
         return fingerprint_of(((file.location, file.size, file.version) for file in self.files), *parts)
 
     def peek(self, plan: Plan) -> Peek:
-        conformer = conformer_of(plan, fast=False)
+        conformer = conformer_of(plan, columnar=False)
         self.runner.check_staging(plan.staging)
         for split in self._first_splits() if conformer.learns else ():
             peek = peek_split(conformer, split, plan.storage)
@@ -93,20 +98,27 @@ class FileRecords:
                 yield replace(split, file=number)
 
     def run(self, plan: Plan, pending: Sequence[Waiting] | None, progress: Progress) -> Iterator[Outcome]:
-        splits = self._splits(plan)
+        names = {split: f"{number:06d}" for number, split in enumerate(self._splits(plan))}
         if pending is None:
-            tasks = [Task(f"{number:06d}-0", split) for number, split in enumerate(splits)]
-        else:
-            waiting: dict[Split, dict[int, tuple[int, ...] | None]] = {}
-            for ref in pending:
-                assert isinstance(ref, BlockRef)
-                waiting.setdefault(ref.split, {})[ref.offset] = ref.lines
-            tasks = [
-                Task(f"{number:06d}-1", split, waiting[split])
-                for number, split in enumerate(splits)
-                if split in waiting
-            ]
-        return self.runner.run_tasks(plan, tasks, progress) if tasks else iter(())
+            tasks = [Task(f"{name}-0", split) for split, name in names.items()]
+            if tasks:
+                yield from self.runner.run_tasks(plan, tasks, progress)
+            return
+        blocks: dict[Split, dict[int, tuple[int, ...] | None]] = {}
+        lines: dict[Split, list[Spooled]] = {}
+        for waiting in pending:
+            if isinstance(waiting, Spooled):
+                lines.setdefault(waiting.split, []).append(waiting)
+            else:
+                blocks.setdefault(waiting.split, {})[waiting.offset] = waiting.lines
+        if blocks:
+            tasks = [Task(f"{names[split]}-1", split, selection) for split, selection in blocks.items()]
+            yield from self.runner.run_tasks(plan, tasks, progress)
+        if lines:
+            spooled_tasks = [SpooledTask(f"{names[split]}-1", spooled) for split, spooled in lines.items()]
+            is_small = sum(task.records for task in spooled_tasks) <= DRIVER_LINES
+            parallel = one_by_one if is_small else self.parallel
+            yield from parallel(partial(run_spooled_task, plan), spooled_tasks)
 
 
 class ItemRecords:

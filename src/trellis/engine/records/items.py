@@ -10,8 +10,10 @@ from typing import Any
 from trellis.engine.conform.choose import Conformer
 from trellis.engine.input.blocks import Split
 from trellis.engine.input.chunk_file import ChunkFile
+from trellis.engine.input.python_values import plain_record
 from trellis.engine.plan import BlockRef, Plan
 from trellis.engine.task import Outcome, Part, Progress, run_parts
+from trellis.engine.text import to_json
 
 CHUNK = 5_000
 WHERE = Split(0, 0, "records")
@@ -42,9 +44,9 @@ def run_items(plan: Plan, chunks: Chunks, blocks: Selection, progress: Progress)
     def parts(conformer: Conformer) -> Iterator[Part]:
         first = 0
         for number, chunk in enumerate(chunks()):
-            conform = partial(conformer.items, WHERE, first, chunk)
+            conform, text = partial(conformer.items, WHERE, first, chunk), partial(_record_text, chunk, first)
             first += len(chunk)
-            yield Part(number, len(chunk), first, conform, partial(BlockRef, WHERE, number))
+            yield Part(number, len(chunk), first, conform, partial(BlockRef, WHERE, number), text)
 
     yield run_parts(plan, "items", WHERE, parts, blocks, progress)
 
@@ -66,6 +68,11 @@ class _Spool:
                 return
             self.file.append(chunk)
             yield chunk
+
+
+def _record_text(chunk: Sequence[Any], first: int, number: int) -> str:
+    """The record with a number as JSON; `first` is the number of the first of the chunk."""
+    return to_json(plain_record(chunk[number - first]))
 
 
 def _cut(items: Iterator[Any]) -> Iterator[list[Any]]:

@@ -37,7 +37,7 @@ class TableRecords:
         return None
 
     def peek(self, plan: Plan) -> Peek:
-        conformer = conformer_of(plan, fast=False)
+        conformer = conformer_of(plan, columnar=False)
         for rows in self._numbered() if conformer.learns else ():
             return Peek(conformer.batch(WHERE, rows).observed or Observations())
         return Peek(Observations())
@@ -51,7 +51,7 @@ class TableRecords:
             for rows in self._numbered():
                 size = rows.batch.num_rows
                 conform, wait = partial(conformer.batch, WHERE, rows), partial(BlockRef, WHERE, rows.number)
-                yield Part(rows.number, size, rows.first + size, conform, wait)
+                yield Part(rows.number, size, rows.first + size, conform, wait, rows.record_text)
 
         yield run_parts(plan, f"tables-{self.runs:03d}", WHERE, parts, selection, progress)
 

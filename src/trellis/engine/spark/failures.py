@@ -32,6 +32,9 @@ _CONCURRENT = re.compile(
     r"|org\.apache\.iceberg\.exceptions\.(ValidationException|CommitFailedException)"
 )
 _EXISTING = re.compile(r"(TABLE_OR_VIEW|TABLE|FIELD|FIELDS|COLUMN)_ALREADY_EXISTS\b|\bAlreadyExistsException")
+_OTHER_SPARK = re.compile(
+    r"NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|AbstractMethodError|IncompatibleClass"
+)
 _NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
@@ -102,6 +105,11 @@ def statement_failure(failure: Exception, place: str) -> TrellisError:
     text = _text(failure)
     if any(mark in text for mark in _GONE):
         return job_failure(failure)
+    if missing := _OTHER_SPARK.search(text):
+        return DestinationError(
+            f"{place}: a package of the session is for another version of Spark than {_spark()} "
+            f"({missing[0]}); install the PySpark that the package is for"
+        )
     return DestinationError(f"{place}: Spark refused: {_condition(text) or _reason(str(failure))}")
 
 
@@ -140,11 +148,12 @@ def _condition(text: str) -> str:
     return " ".join(condition[1].split())[:LIMIT].rstrip(".") if condition else ""
 
 
-def start_failure(failure: Exception, address: str) -> SparkError:
-    """Why no session started at a master or a Connect server."""
+def start_failure(failure: Exception, address: str, packages: str = "") -> SparkError:
+    """Why no session started at a master or a Connect server; `packages` are fetched before."""
+    fetched = f"that the packages {packages} can be fetched, " if packages else ""
     return SparkError(
-        f"Spark did not start at {address}: {_reason(_text(failure))}; check the address, and that Java 17 "
-        "or 21 is installed"
+        f"Spark did not start at {address}: {_reason(_text(failure))}; check {fetched}the address, and that "
+        "Java 17 or 21 is installed"
     )
 
 
@@ -154,6 +163,12 @@ def session_failure(failure: Exception) -> SparkError:
         f"the Spark session of this process does not answer ({_reason(_text(failure))}); stop it, or run "
         "the load in a new process"
     )
+
+
+def _spark() -> str:
+    from pyspark import __version__ as spark_version
+
+    return spark_version
 
 
 def _python() -> str:

@@ -117,11 +117,18 @@ def frame_splits(batches: Batches, layout: FrameLayout) -> Iterator[tuple[Split,
 
 
 def row_batches(
-    malformed_reason: str, split: Split, batches: Batches, size: int
+    malformed_reason: str, json_columns: Sequence[str], split: Split, batches: Batches, size: int
 ) -> Iterator[RowBatch | MalformedRows]:
-    """The rows in batches of the usual size, and beside them those that Spark's reader could not read."""
+    """The rows in batches of the usual size, and beside them those that Spark's reader could not read.
+
+    `json_columns` hold texts of JSON.
+    """
     first = number = 0
     for batch in batches:
+        for name in json_columns:
+            at = batch.schema.get_field_index(name)
+            texts = pa.ExtensionArray.from_storage(pa.json_(), batch.column(at).cast(pa.string()))
+            batch = batch.set_column(at, name, texts)
         for start in range(0, batch.num_rows, BATCH):
             rows = batch.slice(start, BATCH)
             if not malformed_reason:
@@ -156,11 +163,15 @@ def _rejected(rows: MalformedRows) -> Part:
         rejects = [Reject(rows.first + at, text.encode(), rows.reason) for at, text in lines]
         return Conformed(Counts(read=len(rejects), rejected=len(rejects)), rejects=rejects)
 
-    return Part(rows.number, 0, rows.end, conform, _never_waits)
+    return Part(rows.number, 0, rows.end, conform, _never_waits, _never_conformed)
 
 
 def _never_waits(lines: tuple[int, ...] | None) -> Waiting:
     raise AssertionError("rejected rows do not wait")
+
+
+def _never_conformed(number: int) -> str:
+    raise AssertionError("rejected rows are no records")
 
 
 def file_blocks(split: Split, batches: Batches, size: int) -> Iterator[Block]:

@@ -40,12 +40,7 @@ from trellis.engine.spark.frame_tasks import (
 from trellis.engine.spark.job import SparkRunner
 from trellis.engine.spark.kafka_columns import with_kafka_columns
 from trellis.engine.spark.reader import BLOCK_START, FILE_PATH, file_key
-from trellis.engine.task import (
-    Outcome,
-    Progress,
-    Waiting,
-    conform_spooled,
-)
+from trellis.engine.task import Outcome, Progress, SpooledTask, Waiting, run_spooled_task
 from trellis.errors import ContractError, TrellisError, UsageError
 from trellis.evolution.observe import Observations
 
@@ -98,7 +93,7 @@ class FrameRecords:
     def peek(self, plan: Plan) -> Peek:
         """A look at the first rows; none where the schema knows tables already, as it costs a job."""
         self.runner.check_staging(plan.staging)
-        conformer = conformer_of(plan, fast=False)
+        conformer = conformer_of(plan, columnar=False)
         known = any(table.seen_data for table in plan.schema.tables.values())
         if known or not conformer.learns:
             return Peek(Observations())
@@ -141,7 +136,8 @@ class FrameRecords:
         for spooled in pending:
             assert isinstance(spooled, Spooled)
             waiting.setdefault(spooled.split, []).append(spooled)
-        yield from self.parallel(partial(conform_spooled, plan), list(waiting.values()))
+        tasks = [SpooledTask(f"{s.file:06d}-{s.number:015d}-1", spooled) for s, spooled in waiting.items()]
+        yield from self.parallel(partial(run_spooled_task, plan), tasks)
 
     @contextmanager
     def _redacted(self) -> Iterator[None]:
@@ -190,9 +186,10 @@ def _with_layout(
         split_of = partial(split_of_partition, title)
         frame = frame.withColumn(PARTITION, functions.spark_partition_id())
     if payload is None:
+        frame, json_columns = _with_json(frame)
         _refuse_unsupported(frame)
         reason = source.format.malformed_reason if source is not None and MALFORMED in frame.columns else ""
-        return frame, FrameLayout(keys, split_of, partial(row_batches, reason))
+        return frame, FrameLayout(keys, split_of, partial(row_batches, reason, json_columns))
     read = file_blocks if source is not None and source.format.lines else value_blocks
     columns = [_json_of(frame, payload).alias(VALUE), *_topic_places(frame, payload)]
     return frame.select(*columns, *keys), FrameLayout(keys, split_of, read)
@@ -208,6 +205,17 @@ def _topic_places(frame: DataFrame, payload: str) -> list[Column]:
         return []
     file = functions.concat_ws("-", "topic", "partition").alias(FILE)
     return [(frame["offset"].cast("long") - 1).alias(POSITION), file]  # positions of a load count from 1
+
+
+def _with_json(frame: DataFrame) -> tuple[DataFrame, tuple[str, ...]]:
+    """The frame with its columns of VARIANT as texts of JSON, and the names of these."""
+    from pyspark.sql import functions
+
+    names = tuple(column.name for column in frame.schema if column.dataType.typeName() == "variant")
+    for name in names:
+        text = functions.to_json(functions.col("`" + name.replace("`", "``") + "`"))
+        frame = frame.withColumn(name, functions.nullif(text, functions.lit("null")))
+    return frame, names
 
 
 def _json_of(frame: DataFrame, payload: str) -> Column:

@@ -196,7 +196,8 @@ def _start(master: str | None, short: bool) -> SparkSession:
     try:
         session = builder.getOrCreate()
     except Exception as failure:
-        raise start_failure(failure, master or "local mode") from failure
+        packages = settings.get("spark.jars.packages", "")
+        raise start_failure(failure, master or "local mode", packages) from failure
     if settings:
         session.sparkContext.setLogLevel("ERROR")
         if _is_local(master or LOCAL_MASTER):

@@ -41,7 +41,8 @@ class DeadLetterPolicy(Protocol):
     ) -> tuple[str, Mapping[str, Any]] | None:
         """The table and row that keep a rejected value; None: the discards of Trellis do.
 
-        `row` has the values that came, also those which no column takes.
+        `row` has the values that came, also those which no column takes. Raises Rejected where the whole
+        record is to be rejected.
         """
         ...
 

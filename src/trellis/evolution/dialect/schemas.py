@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from trellis.evolution.table_writes import Mode, Strategy
@@ -15,10 +15,11 @@ from trellis.schema.naming import Naming
 class TableRequest:
     """What the user asked of one root table.
 
-    `declared` is a partial table with names as the user wrote them. `nested` are partial tables by the path
-    of keys that leads to them, the shorter paths first; one with a primary or merge key is a root table of
-    its own. `materialize` creates the table though no row comes. `preserve_types`: rows with types keep them,
-    without child tables, variants and, unless asked for, system columns.
+    `rules` are value rules by column, of another table by `table.column`. `declared` is a partial table with
+    names as the user wrote them. `nested` are partial tables by the path of keys that leads to them, the
+    shorter paths first; one with a primary or merge key is a root table of its own. `materialize` creates the
+    table though no row comes. `preserve_types`: rows with types keep them, without child tables, variants
+    and, unless asked for, system columns.
     """
 
     table: str
@@ -27,6 +28,7 @@ class TableRequest:
     keys: tuple[str, ...] = ()
     merge_keys: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     contract: str | Mapping[str, str] | None = None
     max_nesting: int | None = None
     declared: Table | None = None
@@ -45,6 +47,7 @@ class TableRequest:
             "merge keys": self.merge_keys,
             "a merge strategy": self.strategy,
             "columns": self.columns,
+            "rules": self.rules,
             "max_nesting": self.max_nesting is not None,
         }
         return " and ".join(name for name, hint in hints.items() if hint)

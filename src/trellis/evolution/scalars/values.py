@@ -37,6 +37,18 @@ def same(value: Any) -> Any:
     return value
 
 
+class JsonObject(dict[str, Any]):
+    """An object that stays one value: it is JSON in its column, whatever the nesting of the table."""
+
+    __slots__ = ()
+
+
+class JsonArray(list[Any]):
+    """A list that stays one value."""
+
+    __slots__ = ()
+
+
 class Wei(Decimal):
     """A number of the data type `wei`: money of a blockchain, an integer of up to 256 bits."""
 

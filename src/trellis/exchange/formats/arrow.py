@@ -10,6 +10,7 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.exchange.fields import only_table
 from trellis.schema.documents.schema_format import SchemaFormat
 from trellis.schema.model import Column, Schema
+from trellis.schema.personal_data import comment_of
 
 
 def write_arrow(schema: Schema) -> bytes:
@@ -22,7 +23,7 @@ def write_arrow(schema: Schema) -> bytes:
 
 
 def _field(column: Column) -> pa.Field:
-    return pa.field(column.name, arrow_type(column), not column.required, _comment(column.description))
+    return pa.field(column.name, arrow_type(column), not column.required, _comment(comment_of(column)))
 
 
 def _comment(description: str | None) -> dict[str, str] | None:

@@ -11,6 +11,7 @@ from trellis.errors import SchemaError
 from trellis.exchange.fields import Field, ListOf, MapOf, Nested, StructOf, fields_of, only_table, tables_of
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
 from trellis.schema.model import Column, DataType, Schema, Table, is_single, number_size
+from trellis.schema.personal_data import comment_of
 
 Node = Any
 
@@ -50,8 +51,8 @@ def _member(record: str, field: Field) -> Node:
     member: dict[str, Node] = {"name": avro_name(field.name), "type": _type(record, field)}
     if not field.required:
         member["default"] = None
-    if field.column.description:
-        member["doc"] = field.column.description
+    if comment := comment_of(field.column):
+        member["doc"] = comment
     return member
 
 

@@ -9,6 +9,7 @@ from trellis.exchange.links import links_of
 from trellis.exchange.type_names import sized_name
 from trellis.schema.documents.schema_format import SchemaFormat
 from trellis.schema.model import DATA_TYPES, Column, Schema
+from trellis.schema.personal_data import comment_of
 
 
 def write_dbml(schema: Schema) -> str:
@@ -35,7 +36,7 @@ def _column(column: Column, keys: tuple[str, ...]) -> str:
     settings = ["pk"] if keys == (column.name,) else []
     settings += ["not null"] if column.required else []
     settings += ["unique"] if column.hint("unique") else []
-    settings += [f"note: {_text(column.description)}"] if column.description else []
+    settings += [f"note: {_text(comment)}"] if (comment := comment_of(column)) else []
     text = f"{_name(column.name)} {sized_name(column)}"
     return f"{text} [{', '.join(settings)}]" if settings else text
 

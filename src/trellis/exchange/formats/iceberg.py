@@ -11,6 +11,7 @@ from trellis.errors import SchemaError
 from trellis.exchange.fields import Field, ListOf, MapOf, StructOf, fields_of, only_table
 from trellis.schema.documents.schema_format import SchemaFormat
 from trellis.schema.model import Column, DataType, Schema, is_single, number_size
+from trellis.schema.personal_data import comment_of
 
 Node = Any
 _MAX_PRECISION: Final = 38
@@ -50,7 +51,7 @@ class _Numbering:
 
     def _member(self, id_: int, field: Field) -> Node:
         member = {"id": id_, "name": field.name, "required": field.required, "type": self._type(field)}
-        return {**member, "doc": field.column.description} if field.column.description else member
+        return {**member, "doc": comment} if (comment := comment_of(field.column)) else member
 
     def _type(self, field: Field) -> Node:
         match field.nested:

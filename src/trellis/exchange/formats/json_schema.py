@@ -9,6 +9,8 @@ from typing import Any, Final
 from trellis.exchange.fields import Field, ListOf, MapOf, Nested, StructOf, fields_of, only_table, tables_of
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
 from trellis.schema.model import Column, DataType, Schema, Table
+from trellis.schema.personal_data import comment_of
+from trellis.schema.value_rules import ValueRules, rules_of, with_rules
 
 META_SCHEMA: Final = "https://json-schema.org/draft/2020-12/schema"
 Node = dict[str, Any]
@@ -41,7 +43,7 @@ def object_node(fields: Sequence[Field], description: str | None = None, *, clos
     if description:
         node["description"] = description
     node["properties"] = {field.name: _node(field) for field in fields}
-    if required := [field.name for field in fields if field.required]:
+    if required := [field.name for field in fields if _is_required(field)]:
         node["required"] = required
     return node | ({"additionalProperties": False} if closed else {})
 
@@ -54,9 +56,15 @@ def _is_closed(schema: Schema, table: Table) -> bool:
 def _node(field: Field) -> Node:
     column = field.column
     node = _nested_node(field.nested) if field.nested else _leaf_node(column)
-    if not field.required and "type" in node:
+    if not _is_required(field) and "type" in node:
         node["type"] = [node["type"], "null"]
-    return {**node, "description": column.description} if column.description else node
+        if "enum" in node:
+            node["enum"] = [*node["enum"], None]
+    return {**node, "description": comment} if (comment := comment_of(column)) else node
+
+
+def _is_required(field: Field) -> bool:
+    return field.required or rules_of(field.column).not_null
 
 
 def _nested_node(nested: Nested) -> Node:
@@ -75,22 +83,46 @@ def _leaf_node(column: Column) -> Node:
     if column.data_type == "timestamp" and column.timezone is False:
         del node["format"]  # a date-time has an offset
     if column.data_type == "bigint":
-        bits = column.precision or 64
-        node |= {"minimum": -(1 << bits - 1), "maximum": (1 << bits - 1) - 1}
+        node |= dict(zip(("minimum", "maximum"), _type_bounds(column), strict=True))
     if column.data_type == "text" and column.precision:
         node["maxLength"] = column.precision
-    return node
+    return node | _rule_keywords(column)
+
+
+def _type_bounds(column: Column) -> tuple[int, int]:
+    """The least and the greatest integer of a column."""
+    bits = column.precision or 64
+    return -(1 << bits - 1), (1 << bits - 1) - 1
+
+
+def _rule_keywords(column: Column) -> Node:
+    """The value rules of a column; JSON Schema has no bounds of times."""
+    rules = rules_of(column)
+    keywords: Node = {"enum": [*rules.accepted_values]} if rules.accepted_values else {}
+    if column.data_type in ("bigint", "double", "decimal", "wei"):
+        bounds = {"minimum": rules.minimum, "maximum": rules.maximum}
+        keywords |= {name: bound for name, bound in bounds.items() if bound is not None}
+    return keywords | ({"pattern": rules.pattern} if rules.pattern is not None else {})
 
 
 # ---- an object -> tables
 
 
-_RULES: Final = ("pattern", "enum", "const", "multipleOf", "minLength", "minItems", "uniqueItems")
-"""Keywords about values."""
+_LOST_RULES: Final = (
+    *("multipleOf", "minLength", "minItems", "uniqueItems", "exclusiveMinimum", "exclusiveMaximum"),
+)
+"""Keywords about values that no rule of a column says."""
+_CLASSES: Final[Mapping[DataType | None, tuple[type, ...]]] = {
+    "text": (str,),
+    "bigint": (int,),
+    "double": (int, float),
+    "bool": (bool,),
+}
+"""The classes of values that columns list."""
 
 
 def read_json_schema(document: Any, name: str) -> Reading:
-    """The table of an object and those below it, under a contract that freezes the types it declares."""
+    """The table of an object and those below it, whose types and value rules are frozen."""
     reader = _Reader(document)
     root = reader.resolve(document)
     title = document.get("title")
@@ -98,8 +130,11 @@ def read_json_schema(document: Any, name: str) -> Reading:
     contract = {"data_type": "freeze"}
     if root.get("additionalProperties") is False:
         contract["columns"] = "freeze"
+    fields = (*reader.members(root, ""),)
+    if reader.has_rules:
+        contract["values"] = "freeze"
     table = Table(table_name, description=document.get("description")).with_hints(schema_contract=contract)
-    tables = tables_of(table, reader.members(root, ""))
+    tables = tables_of(table, fields)
     schema = Schema(name, {table.name: table.with_defaults() for table in tables})
     losses = (Loss(table_name, path, what, reason) for path, what, reason in reader.losses)
     return Reading(schema, tuple(losses))
@@ -108,6 +143,7 @@ def read_json_schema(document: Any, name: str) -> Reading:
 class _Reader:
     def __init__(self, document: Node) -> None:
         self.losses: list[tuple[str, str, str]] = []
+        self.has_rules = False
         self._document = document
         self._open: list[str] = []
 
@@ -145,16 +181,37 @@ class _Reader:
         nullable = not required or takes_null or "null" in _listed(node.get("type"))
         if not types:
             types = ["object"] if "properties" in node else [*dict.fromkeys(map(_type_of, _values(node)))]
-        for rule in _RULES:
+        for rule in _LOST_RULES:
             if rule in node:
-                self._lose(path, rule, "a column has no rules for its values")
+                self._lose(path, rule, "a column has no such rule")
         field = self._typed(types[0], node, path) if len(types) == 1 else self._mixed(types, path)
         description = node.get("description") if isinstance(node.get("description"), str) else None
         column = field.column
         named = Column(
             name, column.data_type, nullable, column.precision, column.scale, description=description
         )
-        return Field(named, field.nested)
+        rules = self._rules(node, named, path)
+        self.has_rules = self.has_rules or rules != ValueRules()
+        return Field(with_rules(named, rules), field.nested)
+
+    def _rules(self, node: Node, column: Column, path: str) -> ValueRules:
+        """The keywords about values that are rules of such a column; the others are lost."""
+        values = [value for value in _values(node) if value is not None]
+        classes = _CLASSES.get(column.data_type, ())
+        if not all(isinstance(value, classes) for value in values):
+            self._lose(
+                path, "const" if "const" in node else "enum", f"a {column.data_type} lists no such values"
+            )
+            values = []
+        low, high, pattern = node.get("minimum"), node.get("maximum"), node.get("pattern")
+        if column.data_type not in ("bigint", "double", "decimal"):
+            low = high = None
+        if column.data_type == "bigint" and (low, high) == _type_bounds(column):
+            low = high = None
+        if pattern is not None and column.data_type != "text":
+            self._lose(path, "pattern", f"a {column.data_type} has no pattern")
+            pattern = None
+        return ValueRules(tuple(values), low, high, pattern)
 
     def _without_null(self, node: Node, path: str) -> tuple[Node, bool]:
         """The only alternative beside null; any other choice of schemas allows every value."""
@@ -253,7 +310,7 @@ JSON_SCHEMA: Final = SchemaFormat(
     "JSON Schema",
     ".schema.json",
     write_json_schema,
-    keeps=frozenset({"required", "description", "nested types"}),
+    keeps=frozenset({"required", "description", "nested types", "value rules"}),
     sizes=frozenset({"text", "bigint"}),
     other_types={
         **dict.fromkeys(("time", "binary"), "string"),

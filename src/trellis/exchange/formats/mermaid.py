@@ -9,6 +9,7 @@ from typing import Final
 from trellis.exchange.links import links_of
 from trellis.schema.documents.schema_format import SchemaFormat
 from trellis.schema.model import Column, Schema
+from trellis.schema.personal_data import comment_of
 
 
 def mermaid_name(name: str) -> str:
@@ -51,7 +52,7 @@ def _attribute(column: Column, is_link: bool) -> str:
         if is_one
     ]
     text = f"{column.data_type} {mermaid_name(column.name)}{' ' if keys else ''}{', '.join(keys)}"
-    comment = "; ".join(filter(None, ("required" if column.required else "", column.description)))
+    comment = "; ".join(filter(None, ("required" if column.required else "", comment_of(column))))
     return f"{text} {_quoted(comment)}" if comment else text
 
 

@@ -10,6 +10,7 @@ from trellis.errors import SchemaError
 from trellis.exchange.fields import Field, ListOf, MapOf, Nested, StructOf, fields_of, only_table, tables_of
 from trellis.schema.documents.schema_format import Aspect, Reading, SchemaFormat
 from trellis.schema.model import Column, DataType, Schema, Table, is_single, number_size
+from trellis.schema.personal_data import comment_of
 from trellis.warehouses.identifiers import BACKTICKS
 
 Node = Any
@@ -58,7 +59,7 @@ def _struct_node(fields: tuple[Field, ...]) -> Node:
                 "name": field.name,
                 "type": _type_node(field),
                 "nullable": not field.required,
-                "metadata": {"comment": field.column.description} if field.column.description else {},
+                "metadata": {"comment": comment} if (comment := comment_of(field.column)) else {},
             }
             for field in fields
         ],
@@ -82,7 +83,7 @@ def write_ddl(schema: Schema) -> str:
     columns = []
     for field in fields_of(only_table(schema)):
         text = f"{BACKTICKS.quote(field.name)} {_ddl_type(field)}{' NOT NULL' if field.required else ''}"
-        comment = field.column.description
+        comment = comment_of(field.column)
         columns.append(f"{text} COMMENT {_literal(comment)}" if comment else text)
     return ",\n".join(columns) + "\n"
 

@@ -25,7 +25,7 @@ from trellis.engine.storage.location import is_remote
 from trellis.engine.task import Outcome, Waiting
 from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.evolution.contract import ContractViolation, merge_violations
-from trellis.evolution.declare import apply_contract
+from trellis.evolution.declare import apply_contract, declare_rules
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.evolve import Evolution, evolve, growing_tables
@@ -91,7 +91,7 @@ class LoadAttempt:
         refuse_faulty(start, roots, self.destination.url)
         with _Clock(self.seconds, "discover"):
             state = Evolution(
-                start,
+                self._with_rules(start, naming),
                 growing=growing_tables(start),
                 nesting=self._nesting(start, roots),
                 quarantines=self.job.quarantines,
@@ -226,6 +226,7 @@ class LoadAttempt:
                     state.nesting if self.destination.abilities.nested_types else None,
                     self.staging.storage,
                     tuple(self.samples[number]),
+                    state.quarantines,
                 ),
             )
             files += feed.records.file_count
@@ -248,9 +249,20 @@ class LoadAttempt:
                 self.samples[number] += peek.sample
         state = self._resolve(state, seen)
         try:
-            return evolve(state, seen, self.dialect, naming)
+            return self._evolve(state, seen, naming)
         except ContractViolation:  # the whole input will tell all of them
             return state
+
+    def _evolve(self, state: Evolution, seen: Observations, naming: Naming) -> Evolution:
+        evolved = evolve(state, seen, self.dialect, naming)
+        return replace(evolved, schema=self._with_rules(evolved.schema, naming))
+
+    def _with_rules(self, schema: Schema, naming: Naming) -> Schema:
+        """The schema with the value rules that the load declares of tables which it has by now."""
+        for feed in self.job.feeds:
+            root = naming.table(feed.request.table) if feed.request.table else ""
+            schema = declare_rules(schema, feed.request.rules, root, naming)
+        return schema
 
     def _conform(self, state: Evolution, naming: Naming) -> Evolution:
         """Conform and stage everything; blocks with something new wait until the schema has room."""
@@ -283,7 +295,7 @@ class LoadAttempt:
             known = state
             if any(waiting):
                 try:
-                    state = evolve(self._resolve(state, seen), seen, self.dialect, naming)
+                    state = self._evolve(self._resolve(state, seen), seen, naming)
                 except ContractViolation as violation:
                     violations.append(violation)
             if violations:

@@ -29,7 +29,7 @@ def untyped(schema: Schema, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     )
     if not names:
         return ()
-    return (f"all values are null; the column is created with the first value: {', '.join(names)}",)
+    return (f"all values are null; the column is created with the first value: {_some(names)}",)
 
 
 def unscaled(before: Schema, after: Schema) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ def shared(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         for name, raws in outcome.shared.items():
             raw_names.setdefault(name, set()).update(raws)
     several = sorted((name, sorted(raws)) for name, raws in raw_names.items() if len(raws) > 1)
-    notes = [f"{name} is shared by {_some(raws)}" for name, raws in several]
+    notes = [f"{name} is shared by {_some([*map(repr, raws)])}" for name, raws in several]
     more = len(notes) - NOTES
     return (*notes[:NOTES], *((f"and {more} more names are shared",) if more > 0 else ()))
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:NAMES]))
+    shown = ", ".join(names[:NAMES])
     return shown if len(names) <= NAMES else f"{shown} and {len(names) - NAMES} more"
 
 

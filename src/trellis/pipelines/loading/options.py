@@ -13,11 +13,13 @@ from trellis.dialects import registration_of
 from trellis.dialects.documents import from_json, from_yaml
 from trellis.dialects.registration import ReferenceResolver
 from trellis.engine.input.read_options import ReadOptions
-from trellis.errors import UsageError, nearest
+from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.evolution.table_writes import Mode, Strategy
 from trellis.pipelines.config import read_text
+from trellis.schema.documents.validate import VALUE_RULES
+from trellis.schema.documents.value_checks import mapping
 from trellis.schema.model import Column, Schema
 
 SchemaInput = Schema | str | Path | Mapping[str, Any]
@@ -90,8 +92,10 @@ class LoadOptions(TypedDict, total=False):
     """The columns of the merge key: rows that share it are replaced together."""
     columns: Sequence[Column]
     """Columns that are declared before any record is read."""
+    rules: Mapping[str, Mapping[str, Any]]
+    """What values may be, by column, or by `table.column` for another table: `{"qty": {"minimum": 0}}`."""
     contract: str | Mapping[str, str] | None
-    """What may change: a mode, or a mode for each of `tables`, `columns` and `data_type`."""
+    """What may change: a mode, or a mode for each of `tables`, `columns`, `data_type` and `values`."""
     schema: SchemaInput | None
     """A schema to merge into the stored one: a `Schema`, or its document as an object, text or path."""
     max_nesting: int | None
@@ -126,6 +130,7 @@ class LoadSettings:
     keys: tuple[str, ...] = ()
     merge_keys: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     contract: str | Mapping[str, str] | None = None
     schema: SchemaInput | None = None
     max_nesting: int | None = None
@@ -169,6 +174,8 @@ class LoadSettings:
         for column in options.get("columns", ()):
             if not isinstance(column, Column):
                 raise UsageError(f"columns takes columns of trellis.schema.model, not {column!r}")
+        if rule_faults := [*mapping(VALUE_RULES)(("rules",), options.get("rules") or {})]:
+            raise SchemaError("; ".join(map(str, rule_faults)))
         names = ("keys", "merge_keys", "kafka_columns")
         sequences = {name: _names(name, options[name]) for name in names if name in options}
         if "columns" in options:
@@ -189,6 +196,7 @@ class LoadSettings:
             keys=self.keys,
             merge_keys=self.merge_keys,
             columns=self.columns,
+            rules=self.rules,
             contract=self.contract,
             max_nesting=self.max_nesting,
         )

@@ -17,6 +17,7 @@ from trellis.engine.storage.location import is_remote, local_path
 from trellis.errors import UsageError
 from trellis.pipelines.operations import hooks
 from trellis.pipelines.operations.hooks import LoadFinished, LoadStarted
+from trellis.schema.personal_data import comment_of
 from trellis.schema.system import is_system
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _outputs(load: LoadStarted, report: Report) -> list[OutputDataset]:
             continue
         columns = report.schema.tables[table.name].complete_columns
         fields = [
-            schema_dataset.SchemaDatasetFacetFields(column.name, column.data_type, column.description)
+            schema_dataset.SchemaDatasetFacetFields(column.name, column.data_type, comment_of(column))
             for column in columns
         ]
         rows = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=table.rows)

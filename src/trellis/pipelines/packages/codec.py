@@ -33,7 +33,7 @@ class TypeCodec(NamedTuple):
 class DataclassCodec:
     """Writes and reads dataclasses of any depth.
 
-    `codecs` are those of classes that are not taken apart field by field, `names` what the classes are called
+    `codecs` are those of types that are not taken apart field by field, `names` what the classes are called
     in fields that take one of several. `keys` are the keys of fields that have another name in documents, by
     class. A field that has a default may be missing in a document, so a class can get one more without a new
     version of the format.
@@ -41,7 +41,7 @@ class DataclassCodec:
 
     def __init__(
         self,
-        codecs: Mapping[type, TypeCodec],
+        codecs: Mapping[Any, TypeCodec],
         names: Mapping[type, str],
         keys: Mapping[type, Mapping[str, str]],
     ) -> None:
@@ -193,6 +193,13 @@ def _unexpected(expected: str, document: Any, where: str) -> Malformed:
 def _require(class_: type, expected: str, document: Any, where: str) -> None:
     if type(document) is not class_:
         raise _unexpected(expected, document, where)
+
+
+def renamed_choices(words: Mapping[str, str]) -> TypeCodec:
+    """One of some words, which documents call as the mapping says."""
+    choices = {word: name for name, word in words.items()}
+    read = _one_of([*choices])
+    return TypeCodec(words.__getitem__, lambda document, where: choices[read.decode(document, where)])
 
 
 def _one_of(choices: Sequence[Any]) -> TypeCodec:

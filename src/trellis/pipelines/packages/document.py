@@ -16,12 +16,13 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 
 from trellis.destinations.base import Commit
-from trellis.pipelines.packages.codec import DataclassCodec, Malformed, TypeCodec
+from trellis.evolution.table_writes import OnMatch
+from trellis.pipelines.packages.codec import DataclassCodec, Malformed, TypeCodec, renamed_choices
 from trellis.pipelines.report import Report
 from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, ChangeTable, DropColumn, DropTable
 from trellis.schema.dict_form import column_keys, column_of, schema_of, table_dict, table_of, to_dict
@@ -192,9 +193,14 @@ def _scalar(document: Any, where: str) -> pa.Scalar:
 
 
 _KEYS: Mapping[type, Mapping[str, str]] = {Commit: {"metadata": "journal", "base_state": "recalled"}}
-"""Fields that have another name than in the packages that are stored."""
+"""Fields that have another name than in the packages that are stored, and below the words that have one."""
+_ON_MATCH: Mapping[str, str] = {word: word for word in get_args(OnMatch)} | {
+    "coalesce_latest": "fill",
+    "coalesce_matched_only": "amend",
+}
 _CODEC = DataclassCodec(
     {
+        OnMatch: renamed_choices(_ON_MATCH),
         Schema: TypeCodec(to_dict, _schema),
         Table: TypeCodec(table_dict, _table),
         Column: TypeCodec(lambda column: {"name": column.name, **column_keys(column)}, _column),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trellis.pipelines.report import Report
+
+CHANGES = 5
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,16 @@ class BatchReport:
         parts += [f"discarded values {self.discards:,}"] if self.discards else []
         parts += [f"lag {self.lag:,}"] if self.lag is not None else []
         parts.append(f"{self.seconds:.1f} s")
-        parts += [f"drift: {', '.join(self.drift)}"] if self.drift else []
+        parts += [f"drift: {_some(self.drift)}"] if self.drift else []
         parts += [f"failed: {', '.join(self.failures)}"] if self.failures else []
         return f"batch {self.batch_id}: {'; '.join(parts)}"
+
+
+def _some(changes: Sequence[str]) -> str:
+    """The first changes; all are in the object that `--json` prints.
+
+    >>> _some([f"t.c{number} is new: text" for number in range(7)])[-24:]
+    'is new: text, and 2 more'
+    """
+    more = len(changes) - CHANGES
+    return ", ".join((*changes[:CHANGES], *((f"and {more:,} more",) if more > 0 else ())))

@@ -19,7 +19,9 @@ from trellis.schema.dict_form import Document, mappings, schema_of, to_dict
 from trellis.schema.documents.migrate import Upgrade, migrate, no_upgrade
 from trellis.schema.documents.validate import Fault, Path, check, faults, no_lines
 from trellis.schema.model import Column, Schema, Table
+from trellis.schema.personal_data import PII
 from trellis.schema.rules import HINTS
+from trellis.schema.value_rules import RULES
 from trellis.schema.version import bump
 
 __all__ = ["from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml"]
@@ -83,6 +85,10 @@ def _normalize_column(column: Document) -> None:
     if "is_variant" in column:
         is_variant = column.pop("is_variant")
         column.setdefault("variant", is_variant)
+    for name, hint in (("rules", RULES), ("pii", PII)):
+        if name in column:
+            value = column.pop(name)
+            column.setdefault(hint, value)
     if column.get("data_type") == "complex":
         column["data_type"] = _json_for_complex(f"column {column.get('name') or ''}".strip())
 

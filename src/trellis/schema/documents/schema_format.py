@@ -20,6 +20,7 @@ Aspect = Literal[
     "parent",
     "references",
     "contract",
+    "value rules",
     "load rules",
 ]
 """What a schema says of tables and columns beside their names and types."""

@@ -5,6 +5,7 @@ What is allowed is data: `DOCUMENT` at the end of the module says which key take
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -25,7 +26,9 @@ from trellis.schema.documents.value_checks import (
     sequence,
 )
 from trellis.schema.model import DATA_TYPES
+from trellis.schema.personal_data import MASKS, PII
 from trellis.schema.rules import HINTS, rule_fault
+from trellis.schema.value_rules import RULES
 
 __all__ = [
     "COLUMN",
@@ -161,16 +164,42 @@ def _whole(value: Any) -> bool:
     return type(value) is int
 
 
+def _is_pattern(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and re.compile(value) is not None
+    except (re.error, OverflowError, RecursionError):
+        return False
+
+
 TEXT = kind("text", lambda value: isinstance(value, str))
 FLAG = kind("true or false", lambda value: isinstance(value, bool))
 SIZE = kind("a whole number, 0 or more", lambda value: _whole(value) and value >= 0)
 NUMBER = kind("a whole number", _whole)
 OBJECT = kind("a mapping", lambda value: isinstance(value, Mapping))
 RULE = judged(rule_fault)
+SCALAR = kind("text, a number, true or false", lambda value: isinstance(value, (str, int, float)))
+BOUND = kind(
+    "a number, or a time as text",
+    lambda value: isinstance(value, (str, int, float)) and not isinstance(value, bool),
+)
+PATTERN = kind("a regular expression", _is_pattern)
+PERSONAL = kind(
+    f"true, or one of {', '.join(MASKS)}", lambda value: isinstance(value, bool) or value in MASKS
+)
 
 MODES = ("evolve", "freeze", "discard_row", "discard_value")
-CONTRACT = either(one_of(MODES), record(dict.fromkeys(("tables", "columns", "data_type"), one_of(MODES))))
+ENTITIES = ("tables", "columns", "data_type", "values")
+CONTRACT = either(one_of(MODES), record(dict.fromkeys(ENTITIES, one_of(MODES))))
 
+VALUE_RULES = record(
+    {
+        "accepted_values": sequence(SCALAR),
+        "minimum": BOUND,
+        "maximum": BOUND,
+        "pattern": PATTERN,
+        "not_null": FLAG,
+    }
+)
 COLUMN_FLAGS = (
     *("nullable", "timezone", "variant", "partition", "cluster", "primary_key", "merge_key", "unique"),
     *("sort", "row_key", "parent_key", "root_key", "hard_delete", "incremental"),
@@ -201,6 +230,8 @@ COLUMN = record(
         **dict.fromkeys(COLUMN_FLAGS, FLAG),
         **dict.fromkeys(("x-valid-from", "x-valid-to", "x-row-version"), FLAG),
         "x-normalizer": OBJECT,
+        RULES: VALUE_RULES,
+        PII: PERSONAL,
     },
     elsewhere=dict.fromkeys(TABLE_KEYS, "tables"),
 )

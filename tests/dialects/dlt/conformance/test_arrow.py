@@ -115,8 +115,38 @@ def test_files_whose_types_differ(warehouse: Warehouse, tmp_path: Path) -> None:
 def test_nested_columns_become_tables(warehouse: Warehouse) -> None:
     table = pa.table({"s": [{"x": 1}], "l": [[1, 2]], "m": pa.array([[("k", 5)]], pa.map_("string", "int8"))})
     warehouse.pipeline.load(table, table="t")
-    assert warehouse.rows() == [{"m__k": 5, "s__x": 1}]
+    assert warehouse.rows() == [{"m": '{"k":5}', "s__x": 1}]
     assert [row["value"] for row in warehouse.rows("t__l")] == [1, 2]
+
+
+def test_maps_are_one_column_at_any_depth(warehouse: Warehouse) -> None:
+    labels = pa.map_("string", "string")
+    table = pa.table(
+        {
+            "s": pa.array([{"m": [("a", "x")]}], pa.struct({"m": labels})),
+            "l": pa.array([[{"m": [("b", "y")]}]], pa.list_(pa.struct({"m": labels}))),
+            "ll": pa.array([[[("c", "z")]]], pa.list_(labels)),
+        }
+    )
+    warehouse.pipeline.load(table, table="t")
+    assert warehouse.rows() == [{"s__m": '{"a":"x"}'}]
+    assert [row["m"] for row in warehouse.rows("t__l")] == ['{"b":"y"}']
+    assert [row["value"] for row in warehouse.rows("t__ll")] == ['{"c":"z"}']
+
+
+def test_a_map_spreads_where_its_table_has_a_column_below_it(warehouse: Warehouse) -> None:
+    table = pa.table({"m": pa.array([[("k", 5), ("j", 6)]], pa.map_("string", "int8"))})
+    warehouse.pipeline.load(table, table="t", columns=(Column("m__k", "bigint"),))
+    assert warehouse.rows() == [{"m__k": 5, "m__j": 6}]
+
+
+def test_texts_of_json_are_json(warehouse: Warehouse) -> None:
+    texts = pa.array(['{"a":1}', "[1]", "5", None], pa.json_())
+    warehouse.pipeline.load(pa.table({"v": texts, "id": [1, 2, 3, 4]}), table="t")
+    warehouse.pipeline.load(pa.table({"v": texts[:1], "l": [[7]]}), table="t")
+    assert ("v", "json", None, None) in said(warehouse)
+    assert warehouse.values("v") == ['{"a":1}', "[1]", "5", None, '{"a":1}']
+    assert [row["value"] for row in warehouse.rows("t__l")] == [7]
 
 
 # --- Digits ---------------------------------------------------------------------------------------------

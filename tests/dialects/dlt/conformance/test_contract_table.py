@@ -51,6 +51,7 @@ class Case:
     table: str = "t"
     columns: Sequence[Column] = ()
     before: Sequence[Column] = field(default=())
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
 
 OTHER = {"a": 2}
@@ -79,6 +80,14 @@ CASES: Mapping[str, Case] = {
     ),
     "arrow: new column": Case(pa.table({"a": [3, 2], "n": ["77", None]})),
     "arrow: another type": Case(pa.table({"a": ["77 a", None]})),
+    "value that breaks a rule": Case([{"a": 77}, OTHER], rules={"a": {"maximum": 9}}),
+    "nested value that breaks a rule": Case(
+        [{"a": 2, "l": [{"x": 2}, {"x": 77}]}],
+        first=[{"a": 1, "l": [{"x": 1}]}],
+        table="t__l",
+        rules={"t__l.x": {"accepted_values": [1, 2]}},
+    ),
+    "arrow: value that breaks a rule": Case(pa.table({"a": [77, 2]}), rules={"a": {"maximum": 9}}),
 }
 
 
@@ -144,7 +153,9 @@ def outcome(path: Path, case: Case, contract: Mapping[str, str]) -> Cells:
         known_rows = len(look(path).get(case.table, ()))
     records = case.second if isinstance(case.second, pa.Table) else list(case.second)
     try:
-        report = pipe.load(records, table="t", contract=contract, columns=tuple(case.columns))
+        report = pipe.load(
+            records, table="t", contract=contract, columns=tuple(case.columns), rules=case.rules
+        )
     except TrellisError as refused:
         assert len(look(path).get(case.table, ())) == known_rows
         return {
@@ -171,6 +182,7 @@ ENTITY = dict.fromkeys(CASES, "columns") | {
     **dict.fromkeys(("new root table", "new nested table"), "tables"),
     **dict.fromkeys(("value of another type", "arrow: another type"), "data_type"),
     **{name: "data_type" for name in CASES if name.startswith("declared ") and name != "declared column"},
+    **{name: "values" for name in CASES if name.endswith(" a rule")},
 }
 ROWS = table_of("ct")
 

@@ -458,8 +458,9 @@ def test_seed_d103_the_type_is_shown_readably(lake: Lake) -> None:
     assert "struct<x: int64>" in shown.output
     assert "arrow-ipc" not in shown.output
     lake.run(pa.table({"id": [1], "s": [{"y": 1}]}), write_disposition="replace")
-    printed = CliRunner().invoke(app, ["schema", "history", "--at", lake.pipeline.where, "--name", "farm"])
-    assert "t.s: its nested values get another type" in " ".join(printed.output.split())
+    arguments = ["schema", "history", "--to", lake.pipeline.where, "--name", "farm"]
+    printed = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"})
+    assert "t.s: its nested values get another type" in printed.output
     other = trellis.pipeline("farm", to=f"{lake.pipeline.to}-2")
     planned = other.plan([{"id": 2}], table="t", schema=lake.pipeline.schema)
     (created,) = [statement for statement in planned.statements if statement.startswith('CREATE TABLE "t" ')]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.date_time.preview import ParsedValue, try_format
+from trellis.dialects.pinot.date_time.format import ParsedValue, try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 
 

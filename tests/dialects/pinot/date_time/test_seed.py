@@ -9,8 +9,8 @@ from trellis.dialects.pinot.date_time.format import (
     granularity_millis,
     is_sortable,
     parse_format,
+    try_format,
 )
-from trellis.dialects.pinot.date_time.preview import try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 
 SDF = "SIMPLE_DATE_FORMAT"

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot import every_type
-from trellis.dialects.pinot.cluster.data_files import write_files
-from trellis.dialects.pinot.cluster.file_rows import FileRows
+from trellis.dialects.pinot.cluster.data_files import FileRows, write_files
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import DestinationError, UsageError
 

@@ -12,7 +12,7 @@ from dialects.pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
+from trellis.dialects.pinot.schema_changes.changes import incompatibilities, is_same_schema
 from trellis.dialects.pinot.table.config import examine
 from trellis.dialects.pinot.table.known_keys import (
     COMPLEX,

@@ -9,8 +9,9 @@ import pytest
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.schema_changes.changes import Effort, changes
-from trellis.dialects.pinot.schema_changes.compatibility import (
+from trellis.dialects.pinot.schema_changes.changes import (
+    Effort,
+    changes,
     incompatibilities,
     is_same_schema,
     stored_as,

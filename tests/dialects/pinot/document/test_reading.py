@@ -9,7 +9,7 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, ExceedStrategy, FieldType, PinotType
+from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
@@ -106,7 +106,6 @@ def test_integers_are_read_leniently(value: Any, read: int | None) -> None:
         ("maxLength", True, "maxLength is an integer of 32 bits, not true"),
         ("maxLength", 3000000000, "maxLength is an integer of 32 bits, not 3000000000"),
         ("dataType", "string", "unknown dataType 'string': did you mean 'STRING'?"),
-        ("dataType", "UUID", "dataType UUID needs the profile 'extended'"),
         (
             "maxLengthExceedStrategy",
             "TRIMLENGTH",
@@ -217,21 +216,6 @@ def test_unknown_keys_are_ignored_and_reported_at_every_level() -> None:
     ]
 
 
-def test_documentation_keys_belong_to_the_extended_profile() -> None:
-    document = {"description": "d", "tags": ["x", 1], "fieldId": "7", "aliases": [], "metadata": {"k": 5}}
-    base = read_schema(dimension(**document))
-    assert [unknown_key.pointer for unknown_key in base.unknown] == [
-        f"/dimensionFieldSpecs/0/{key}" for key in document
-    ]
-    assert str(base.unknown[0]).endswith(
-        "it belongs to the profile 'extended', which an older Pinot does not know"
-    )
-    extended = read_schema(dimension(**document), EXTENDED_PROFILE)
-    spec = extended.schema.dimensions[0]
-    assert (extended.unknown, spec.description, spec.tags, spec.field_id) == ((), "d", ("x", "1"), 7)
-    assert (spec.aliases, dict(spec.metadata)) == ((), {"k": "5"})
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -292,3 +276,12 @@ def test_a_schema_of_5000_columns_reports_each_unknown_key() -> None:
 def test_a_schema_of_5000_columns_reports_each_fault() -> None:
     columns = [{"name": f"c{at}", "dataType": "INT", "defaultNullValue": "x"} for at in range(5000)]
     assert len(faults({"dimensionFieldSpecs": columns})) == 5000
+
+
+def test_documentation_is_kept_though_pinot_ignores_it() -> None:
+    read = read_schema(dimension(description="d", tags=["x", 1], fieldId="7"))
+    assert [unknown_key.pointer for unknown_key in read.unknown] == [
+        f"/dimensionFieldSpecs/0/{key}" for key in ("description", "tags", "fieldId")
+    ]
+    spec = read.schema.dimensions[0]
+    assert (spec.description, spec.tags) == ("d", ("x", "1"))

@@ -8,19 +8,18 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE, Profile
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 INSTANT = {"name": "t", "dataType": "LONG", "format": "EPOCH", "granularity": "1:DAYS"}
 
 
-def schema_of(profile: Profile = BASE, **keys: Any) -> PinotSchema:
-    return read_schema({"schemaName": "s", **keys}, profile).schema
+def schema_of(**keys: Any) -> PinotSchema:
+    return read_schema({"schemaName": "s", **keys}).schema
 
 
-def found(schema: PinotSchema, profile: Profile = BASE, **keys: Any) -> list[tuple[str, str]]:
-    return [(fault.pointer, fault.message) for fault in faults_of(schema, profile, **keys)]
+def found(schema: PinotSchema, **keys: Any) -> list[tuple[str, str]]:
+    return [(fault.pointer, fault.message) for fault in faults_of(schema, **keys)]
 
 
 def dimensions(*fields: dict[str, Any]) -> PinotSchema:
@@ -66,26 +65,19 @@ def test_other_signs_are_fine_in_a_name(name: str) -> None:
     assert found(dimensions(dimension(name))) == []
 
 
-def test_a_virtual_column_is_reserved_in_the_extended_profile() -> None:
-    message = 'The column name "$docId" is reserved for a built-in virtual column.'
-    schema = dimensions(dimension("$docId"))
-    assert found(schema, EXTENDED_PROFILE) == [("/dimensionFieldSpecs/0/name", message)]
-
-
 def test_names_differ_in_more_than_case() -> None:
     schema = dimensions(dimension("Ab"), dimension("aB"))
     message = "When enable case insensitive, you can't use the same lowercase column name: ab"
     assert found(schema) == [("/dimensionFieldSpecs/1/name", message)]
 
 
-def test_json_has_one_value_and_so_has_a_decimal_of_the_base_profile() -> None:
+def test_json_has_one_value_and_so_has_a_decimal() -> None:
     schema = dimensions(
         dimension("j", "JSON", singleValueField=False), dimension("d", "BIG_DECIMAL", singleValueField=False)
     )
     json_fault = ("/dimensionFieldSpecs/0/singleValueField", "JSON columns cannot be of multi-value type")
     decimal = ("/dimensionFieldSpecs/1/singleValueField", "BIG_DECIMAL columns cannot be of multi-value type")
     assert found(schema) == [json_fault, decimal]
-    assert found(schema, EXTENDED_PROFILE) == [json_fault]
 
 
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
@@ -193,11 +185,6 @@ def test_a_legacy_time_can_be_converted() -> None:
     assert message.startswith("Cannot convert from incoming field spec t")
 
 
-def test_a_legacy_time_is_refused_in_the_extended_profile() -> None:
-    message = "TimeFieldSpec (fieldType=TIME) is deprecated; use DateTimeFieldSpec instead"
-    assert found(legacy(), EXTENDED_PROFILE) == [("/timeFieldSpec", message)]
-
-
 def realtime(**keys: Any) -> dict[str, Any]:
     return {
         "tableName": "s_REALTIME",
@@ -262,17 +249,6 @@ def test_a_table_that_does_not_fit(config: dict[str, Any], pointer: str, message
     assert found(schema, table_config=realtime(**config)) == [(pointer, message)]
 
 
-def test_now_is_refused_for_realtime_tables_in_the_extended_profile() -> None:
-    config = realtime(
-        ingestionConfig={"transformConfigs": [{"columnName": "a", "transformFunction": "plus(NOW(), 1)"}]}
-    )
-    schema = schema_of(dateTimeFieldSpecs=[INSTANT], dimensionFieldSpecs=[dimension()])
-    assert found(schema, table_config=config) == []
-    ((pointer, message),) = found(schema, EXTENDED_PROFILE, table_config=config)
-    assert pointer == "/ingestionConfig/transformConfigs/0"
-    assert "must not call now()" in message
-
-
 def test_every_fault_of_the_section_at_once() -> None:
     schema = read_schema(
         {
@@ -306,11 +282,10 @@ def test_every_fault_of_the_section_at_once() -> None:
         }
     ).schema
     config = {"tableName": "c", "tableType": "REALTIME"}
-    faults = faults_of(schema, EXTENDED_PROFILE, config)
+    faults = faults_of(schema, config)
     assert [fault.pointer for fault in faults] == [
         "/schemaName",
         "/dimensionFieldSpecs/0/name",
-        "/dimensionFieldSpecs/1/name",
         "/dimensionFieldSpecs/2/singleValueField",
         "/dimensionFieldSpecs/3/defaultNullValue",
         "/metricFieldSpecs/0/dataType",
@@ -323,7 +298,6 @@ def test_every_fault_of_the_section_at_once() -> None:
         "/dimensionFieldSpecs/4/transformFunction",
         "/dimensionFieldSpecs/5/transformFunction",
         "/dimensionFieldSpecs/6/transformFunction",
-        "/timeFieldSpec",
         "/timeFieldSpec",
         "/primaryKeyColumns/0",
         "/tableName",

@@ -9,7 +9,6 @@ import pytest
 from trellis.dialects.pinot.cluster.document_check import check
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.reader import examine
-from trellis.dialects.pinot.document.types import BASE, EXTENDED_PROFILE
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
 from trellis.dialects.pinot.validation.schema_document import config_faults, read_schema, schema_faults
@@ -51,7 +50,7 @@ WHERE = [
 
 def found(**keys: Any) -> list[str]:
     schema, report = examine({"schemaName": "s", **keys})
-    return [schema_fault.pointer for schema_fault in schema_faults(schema, report, BASE)]
+    return [schema_fault.pointer for schema_fault in schema_faults(schema, report)]
 
 
 def in_table(transforms: dict[str, str], filter: str | None = None, **keys: Any) -> list[tuple[str, str]]:
@@ -63,7 +62,7 @@ def in_table(transforms: dict[str, str], filter: str | None = None, **keys: Any)
         ],
         "filterConfig": {"filterFunction": filter},
     }
-    faults = config_faults(schema, report, BASE, {"tableName": "s", "ingestionConfig": ingestion})
+    faults = config_faults(schema, report, {"tableName": "s", "ingestionConfig": ingestion})
     return [(fault.pointer, fault.message) for fault in faults]
 
 
@@ -75,14 +74,6 @@ def test_a_document_that_does_not_load_is_refused_with_both() -> None:
     with pytest.raises(SchemaFaults) as raised:
         read_schema(BAD)
     assert [fault.pointer for fault in raised.value.faults] == WHERE
-
-
-def test_who_reads_by_the_extended_profile_is_told_what_is_wrong_in_both() -> None:
-    time = {"incomingGranularitySpec": {"name": "t", "dataType": "LONG", "timeType": "DAYS"}}
-    document = {"schemaName": "a__b", "timeFieldSpec": time, "dimensionFieldSpecs": [{"name": "a"}]}
-    with pytest.raises(SchemaFaults) as raised:
-        read_schema(document, EXTENDED_PROFILE)
-    assert [fault.pointer for fault in raised.value.faults] == ["/schemaName", "/dimensionFieldSpecs/0"]
 
 
 @pytest.mark.parametrize(
@@ -162,9 +153,9 @@ def test_an_unknown_function_of_a_filter_is_told() -> None:
 def test_a_time_column_that_could_not_be_read_is_not_called_missing() -> None:
     table = {"segmentsConfig": {"timeColumnName": "day"}}
     schema, report = examine({"schemaName": "s", "dateTimeFieldSpecs": [{**DAY, "dataType": "STRNG"}]})
-    assert config_faults(schema, report, BASE, table) == ()
+    assert config_faults(schema, report, table) == ()
     schema, report = examine({"schemaName": "s", "dateTimeFieldSpecs": 1})
-    assert config_faults(schema, report, BASE, table) == ()
+    assert config_faults(schema, report, table) == ()
 
 
 def test_keys_of_a_table_config_that_are_nearly_right() -> None:

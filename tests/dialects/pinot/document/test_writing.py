@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 
@@ -116,22 +115,19 @@ def test_keys_are_written_in_the_order_of_pinot() -> None:
     )
 
 
-def test_documentation_follows_in_the_extended_profile() -> None:
+def test_documentation_follows() -> None:
     field = {
         "name": "a",
         "dataType": "INT",
-        "metadata": {"k": "v"},
-        "aliases": ["b"],
-        "fieldId": 3,
         "tags": ["x"],
         "description": " ",
     }
     document = {"schemaName": "s", "tags": ["t"], "description": "d", "dimensionFieldSpecs": [field]}
-    schema = read_schema(document, EXTENDED_PROFILE).schema
+    schema = read_schema(document).schema
     assert write_schema(schema, pretty=False) == (
         '{"schemaName":"s","description":"d","tags":["t"],"enableColumnBasedNullHandling":false,'
         '"dimensionFieldSpecs":[{"name":"a","dataType":"INT","fieldType":"DIMENSION","description":" ",'
-        '"tags":["x"],"fieldId":3,"aliases":["b"],"metadata":{"k":"v"}}]}'
+        '"tags":["x"]}]}'
     )
 
 

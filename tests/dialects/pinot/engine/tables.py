@@ -111,7 +111,6 @@ def plans(draw: st.DrawFn) -> Given:
     options: dict[str, Any] = {"view": draw(st.sampled_from(("stored", "nullable")))}
     options["strict"] = draw(st.booleans())
     options["zone"] = draw(st.sampled_from(ZONES))
-    options["profile"] = draw(st.sampled_from(("base", "extended")))
     if on_error := draw(st.sampled_from((None, "null", "reject", "null"))):
         options["on_error"] = on_error
     return Given(schema_document, config(main["name"] if main else None, **ingestion), options)

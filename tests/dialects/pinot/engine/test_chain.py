@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.expression.column_steps import column_steps
 from trellis.dialects.pinot.expression.compiler import compile_expression
+from trellis.dialects.pinot.expression.transforms import column_steps
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.engine.columnar.authored.chain import chained, times_of
 

@@ -105,9 +105,9 @@ def _table_config(nested: bool, drops: str = "") -> dict[str, Any]:
     return {**TABLE, "ingestionConfig": ingestion}
 
 
-def conformed(plan: Plan, blocks: Sequence[bytes], fast: bool) -> tuple[list[Any], Any]:
+def conformed(plan: Plan, blocks: Sequence[bytes], columnar: bool) -> tuple[list[Any], Any]:
     """The rows, and all that is told of them."""
-    conformer = conformer_of(plan, fast)
+    conformer = conformer_of(plan, columnar)
     assert isinstance(conformer, AuthoredConformer)
     rows: list[Any] = []
     outcomes: list[Any] = []
@@ -245,14 +245,18 @@ def alike(draw: st.DrawFn, keys: Sequence[str] = KEYS) -> list[list[dict[str, An
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_alike_records(view: str, nested: bool, blocks: list[list[dict[str, Any]]]) -> None:
     plan, data = plan_of(view, nested=nested), [lines(block) for block in blocks]
-    assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
+    assert _comparable(conformed(plan, data, columnar=True)) == _comparable(
+        conformed(plan, data, columnar=False)
+    )
 
 
 @given(blocks=st.lists(st.lists(ODD, min_size=1, max_size=6), min_size=1, max_size=4), strict=st.booleans())
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_odd_records(blocks: list[list[dict[str, Any]]], strict: bool) -> None:
     plan, data = plan_of("stored", strict), [lines(block) for block in blocks]
-    assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
+    assert _comparable(conformed(plan, data, columnar=True)) == _comparable(
+        conformed(plan, data, columnar=False)
+    )
 
 
 def _comparable(result: tuple[list[Any], Any]) -> Any:
@@ -277,7 +281,9 @@ def test_numbers_that_arrow_reads_as_others(data_type: str, values: list[Any]) -
     """An integer among floats, or beyond 64 bits, stays what it is."""
     plan = plan_of("stored")
     data = [lines([{f"s_{data_type}": value, f"m_{data_type}": value} for value in values])] * 2
-    assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
+    assert _comparable(conformed(plan, data, columnar=True)) == _comparable(
+        conformed(plan, data, columnar=False)
+    )
 
 
 @given(blocks=alike())
@@ -285,24 +291,26 @@ def test_numbers_that_arrow_reads_as_others(data_type: str, values: list[Any]) -
 def test_filtered_records(blocks: list[list[dict[str, Any]]]) -> None:
     """What is damaged in a row that the filter drops is not told."""
     plan, data = plan_of("stored", drops="s_INT > 3 OR s_STRING = 'a'"), [lines(block) for block in blocks]
-    assert _comparable(conformed(plan, data, fast=True)) == _comparable(conformed(plan, data, fast=False))
+    assert _comparable(conformed(plan, data, columnar=True)) == _comparable(
+        conformed(plan, data, columnar=False)
+    )
 
 
-def _rows(case: Given, records: list[dict[str, Any]], fast: bool) -> Any:
-    return conformed(plan_of_documents(case), [lines(records)] * 2, fast)
+def _rows(case: Given, records: list[dict[str, Any]], columnar: bool) -> Any:
+    return conformed(plan_of_documents(case), [lines(records)] * 2, columnar)
 
 
 @given(case=plans(), blocks=alike(TOPS))
 @settings(max_examples=int(os.environ.get("TRELLIS_EXAMPLES", "60")), deadline=None)
 def test_any_schema(case: Given, blocks: list[list[dict[str, Any]]]) -> None:
     plan, data = plan_of_documents(case), [lines(block) for block in blocks]
-    assert _comparable(told(plan, data, fast=True)) == _comparable(told(plan, data, fast=False))
+    assert _comparable(told(plan, data, columnar=True)) == _comparable(told(plan, data, columnar=False))
 
 
-def told(plan: Plan, blocks: Sequence[bytes], fast: bool) -> Any:
+def told(plan: Plan, blocks: Sequence[bytes], columnar: bool) -> Any:
     """The rows and all that is told of them, or why there are none."""
     try:
-        return conformed(plan, blocks, fast)
+        return conformed(plan, blocks, columnar)
     except ContractError as error:
         return str(error)
 
@@ -321,16 +329,16 @@ TRIMMED = {"maxLength": 4, "maxLengthExceedStrategy": "TRIM_LENGTH"}
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
-def test_values(column_: dict[str, Any], value: Any, stored: Any, fast: bool) -> None:
+@pytest.mark.parametrize("columnar", [True, False], ids=["by columns", "by rows"])
+def test_values(column_: dict[str, Any], value: Any, stored: Any, columnar: bool) -> None:
     case = Given(document([column_]), config(), {"zone": "Europe/Zurich"})
-    assert _rows(case, [{"a": value}] * 3, fast)[0] == [(stored,)] * 6
+    assert _rows(case, [{"a": value}] * 3, columnar)[0] == [(stored,)] * 6
 
 
-@pytest.mark.parametrize("fast", [True, False], ids=["by columns", "by rows"])
-def test_a_main_time_without_a_kernel_is_looked_at(fast: bool) -> None:
+@pytest.mark.parametrize("columnar", [True, False], ids=["by columns", "by rows"])
+def test_a_main_time_without_a_kernel_is_looked_at(columnar: bool) -> None:
     case = Given(document(times=[time("ms", "LONG", "EPOCH|MILLISECONDS")]), config("ms"), {})
-    rows, (_, warnings) = _rows(case, [{"ms": 5.0}, {"ms": 1.7e12}], fast)
+    rows, (_, warnings) = _rows(case, [{"ms": 5.0}, {"ms": 1.7e12}], columnar)
     assert rows == [(5,), (1_700_000_000_000,)] * 2
     assert [(text.partition(" between ")[0], count) for text, count in warnings] == [
         ("the main time ms is not", 2)

@@ -7,9 +7,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from trellis.dialects.pinot.functions.registry import timestamp_of
-from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of
+from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of, millis_of
 
 ROW: Final[Mapping[str, Any]] = {
     "a": 1,

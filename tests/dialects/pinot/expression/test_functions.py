@@ -17,7 +17,7 @@ from trellis.dialects.pinot.functions.catalog import (
     UNSUPPORTED,
     UnsupportedFunction,
 )
-from trellis.dialects.pinot.functions.date_time.instants import now_millis
+from trellis.dialects.pinot.functions.date_time import now_millis
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Column, canonical, nodes

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS
-from trellis.dialects.pinot.functions.date_time.calendar import field_of, start_of
+from trellis.dialects.pinot.functions.date_time import field_of, start_of
 from trellis.dialects.pinot.functions.points import Point, as_point
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError

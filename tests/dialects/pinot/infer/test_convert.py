@@ -51,6 +51,10 @@ ALL = (
 )
 
 
+def test_an_integer_beyond_64_bits_is_a_decimal() -> None:
+    assert said(only(Column("wide", "bigint", precision=80))) == {"wide": "BIG_DECIMAL metric"}
+
+
 def test_every_type_of_trellis():
     proposal = only(*ALL)
     assert said(proposal) == {

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from dialects.pinot.infer.proposals import proposed, rows, said
 from dialects.pinot.infer.records import tables
-from trellis.dialects.pinot.schema_changes.compatibility import is_same_schema
+from trellis.dialects.pinot.schema_changes.changes import is_same_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 
 

@@ -18,8 +18,7 @@ from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.functions.registry import FunctionError
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.jars.expressions import pinot_expression
-from trellis.dialects.pinot.jars.gateway import pinot_classes
+from trellis.dialects.pinot.jars.gateway import pinot_classes, pinot_expression
 from trellis.dialects.pinot.value.numbers import float_text
 
 pytestmark = [pytest.mark.pinot, pytest.mark.usefixtures("pinot_jars")]

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_text
-from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
+from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of, millis_of
 
 
 def typed(document: Any) -> Any:

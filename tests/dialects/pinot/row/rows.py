@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
@@ -80,7 +79,7 @@ def pipeline(
     continue_on_error: bool | None = None,
     now: datetime = NOW,
 ) -> Pipeline:
-    schema: PinotSchema = read_schema(json.dumps(schema_document), EXTENDED_PROFILE).schema
+    schema: PinotSchema = read_schema(json.dumps(schema_document)).schema
     return Pipeline(schema, table_config(table), settings, now, continue_on_error)
 
 

@@ -106,8 +106,11 @@ def test_damage_is_counted_where_it_is_not_refused() -> None:
     pinot_program = program()
     assert pinot_program({"n": 3_000_000_000, "s": "x" * 513}).lost == []
     what = ", stored as Pinot does it; with strict=true it becomes null and is discarded"
-    assert dict(pinot_program.taken()) == {f"column n: overflow{what}": 1, f"column s: too long{what}": 1}
-    assert dict(pinot_program.taken()) == {}
+    assert dict(pinot_program.take_warnings()) == {
+        f"column n: overflow{what}": 1,
+        f"column s: too long{what}": 1,
+    }
+    assert dict(pinot_program.take_warnings()) == {}
 
 
 # --- what is noted

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.conversion.containers import standardise
+from trellis.dialects.pinot.conversion.converter import standardise
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 ROWS = [

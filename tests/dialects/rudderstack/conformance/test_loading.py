@@ -138,7 +138,7 @@ def test_the_policy_of_every_warehouse(provider: str) -> None:
         assert bool(appended.keys) == (provider in SURVIVE)
     users = one("users")
     streams = {"SNOWPIPE_STREAMING", "BQSTREAM_ALL_EVENTS", "S3_DATALAKE", "GCS_DATALAKE", "AZURE_DATALAKE"}
-    assert users.on_match == ("append" if provider in streams else "fill")
+    assert users.on_match == ("append" if provider in streams else "coalesce_latest")
     assert one("users", "append") == users
     assert [key.lower() for key in one("rudder_discards").keys] in (
         [["row_id", "column_name", "table_name"]] if provider in MERGES else [[]]

@@ -134,7 +134,7 @@ def test_policies() -> None:
         "RS": Policy("replace", "raw"),
         "SNOWFLAKE": Policy("keep", "raw", overwrites_for_etl=True),
         "SNOWPIPE_STREAMING": added,
-        "BQ": Policy("append", "raw", users="append-filled", prefer_append=True),
+        "BQ": Policy("append", "raw", users="append-merged", prefer_append=True),
         "BQSTREAM_ALL_EVENTS": added,
         "DELTALAKE": Policy("replace", "survivors"),
         "CLICKHOUSE": Policy("replace", "merge", keys=("received_at", "id")),

@@ -20,7 +20,9 @@ from dialects.snowplow.families import document, text
 from dialects.snowplow.loading.runs import DATA, TABLE, columns, load, loader, shred
 from trellis.destinations.lake.delta import DeltaStore
 from trellis.destinations.lake.store import TableName
+from trellis.dialects.snowplow.commands.tables import open_replayer
 from trellis.dialects.snowplow.runs.loading.inspection import TableInspector
+from trellis.dialects.snowplow.runs.loading.replay import ReplayReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.warehouses.delta import DeltaCommit, DeltaWarehouse
 from trellis.errors import DestinationError, SchemaError
@@ -40,7 +42,7 @@ def rows(warehouse: DeltaWarehouse, table: str, *names: str) -> list[tuple[Any, 
     return sorted((tuple(row[name] for name in names) for row in scanned), key=str)
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "parquet", "orc"])
 def test_seed_s50_tables_grow_with_each_run(warehouse: DeltaWarehouse, tmp_path: Path, format: str) -> None:
     versions = ORDER.split()
     for number, version in enumerate(versions):
@@ -164,3 +166,69 @@ def test_two_loaders_of_one_run_load_it_once(
     assert (report.state, report.attempts) == ("already loaded", 2)
     assert rows(warehouse, TABLE, "berth") == [("A",)]
     assert rows(warehouse, "manifest", "count_good") == [(1,)]
+
+
+def replay(warehouse: DeltaWarehouse, registry: str) -> ReplayReport:
+    replayer = open_replayer(loader(warehouse, registry), registry, None, ("inline", None, None))
+    return replayer.replay()
+
+
+def failed_run(warehouse: DeltaWarehouse, folder: Path) -> str:
+    """Load events that fail but for one; the registry under which one of the others is good."""
+    registry = write_registry(folder, "1-0-0")
+    lines = [
+        enriched_line(1, vessel_call("1-0-0", berth="A")),
+        enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1.5)),
+        enriched_line(3, vessel_call("1-1-0", berth="C" * 13)),
+    ]
+    load(warehouse, registry, shred(folder, warehouse, registry, lines))
+    return write_registry(folder)
+
+
+def test_failed_events_are_replayed_once(warehouse: DeltaWarehouse, tmp_path: Path) -> None:
+    registry = failed_run(warehouse, tmp_path)
+    report = replay(warehouse, registry)
+    assert (report.tried, report.loaded, dict(report.failed)) == (2, 1, {"schema_violations": 1})
+    assert rows(warehouse, TABLE, "berth", "draught_m") == [("A", None), ("B", 1.5)]
+    names = ("number", "reason", "pointer", "schema")
+    assert rows(warehouse, "failed_events", *names) == [
+        (1, "loader_iglu_error", None, f"{VESSEL_CALL}1-1-0"),
+        (2, "schema_violations", "/berth", f"{VESSEL_CALL}1-1-0"),
+    ]
+    times = rows(warehouse, "failed_events", "number", "replayed_at")
+    assert [time is None for _, time in times] == [False, True]
+    again = replay(warehouse, registry)
+    assert (again.tried, again.loaded) == (1, 0)
+    assert len(rows(warehouse, "events", "event_id")) == 2
+
+
+@pytest.mark.parametrize("method", ["write_files", "create_table", "add_columns", "describe", "update_rows"])
+def test_a_replay_that_ends_between_two_tables_is_finished_once(
+    warehouse: DeltaWarehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Whichever call to the tables is the last one."""
+    registry = failed_run(warehouse, tmp_path)
+    real = getattr(DeltaStore, method)
+    for last in range(8):
+        calls = 0
+
+        def fail(store: DeltaStore, *arguments: Any, last: int = last, **options: Any) -> Any:
+            nonlocal calls
+            if calls == last:
+                raise DestinationError("killed")
+            calls += 1
+            return real(store, *arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(DeltaStore, method, fail)
+            try:
+                replay(warehouse, registry)
+            except DestinationError:
+                continue
+        break
+    replay(warehouse, registry)
+    assert rows(warehouse, TABLE, "berth") == [("A",), ("B",)]
+    assert len(rows(warehouse, "events", "event_id")) == 2
+    assert [number for number, time in rows(warehouse, "failed_events", "number", "replayed_at") if time] == [
+        1
+    ]

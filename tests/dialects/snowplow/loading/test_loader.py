@@ -22,14 +22,14 @@ from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.runs.layouts import ATOMIC
 from trellis.dialects.snowplow.runs.loading import loader as module
 from trellis.dialects.snowplow.runs.loading.retries import Retries
-from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE, RunManifest
 from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.engine.staging.dead_letters import DISCARDS
 from trellis.errors import DestinationError, SchemaError
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "parquet", "orc"])
 def test_seed_s50_tables_grow_with_each_run(warehouse: SqlWarehouse, tmp_path: Path, format: str) -> None:
     """The RFC's example end to end; the run of the first version is loaded last once more."""
     versions = ORDER.split()
@@ -368,14 +368,22 @@ def test_the_table_of_a_version_that_does_not_fit(warehouse: SqlWarehouse, tmp_p
         load(warehouse, registry, run)
 
 
-def test_seed_s91_a_table_follows_its_overlay(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", ["model", "version"])
+def test_seed_s91_a_table_follows_its_overlay(warehouse: SqlWarehouse, tmp_path: Path, layout: str) -> None:
     registry = write_registry(tmp_path, "1-0-0")
     overlay = {"/berth": {"column": "dock", "position": 2}}
-    (tmp_path / "registry/org.harbor/vessel_call/jsonschema/1.overlay.json").write_text(json.dumps(overlay))
     lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
-    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    before = shred(tmp_path, warehouse, registry, lines, settings={"layout": layout})
+    (tmp_path / "registry/org.harbor/vessel_call/jsonschema/1.overlay.json").write_text(json.dumps(overlay))
+    after = shred(tmp_path, warehouse, registry, lines, settings={"layout": layout})
+    assert [RunManifest.read(run).tables[0].columns[9:] for run in (before, after)] == [
+        ("berth", "arrived_at"),
+        ("arrived_at", "dock") if layout == "model" else ("dock", "arrived_at"),
+    ]
+    for run in (after, before):
+        load(warehouse, registry, run)
     assert columns(warehouse) == ["arrived_at", "dock"]
-    assert warehouse.execute(f"SELECT dock FROM atomic.{TABLE}") == [("A",)]
+    assert warehouse.execute(f"SELECT dock FROM atomic.{TABLE}") == [("A",), ("A",)]
 
 
 def test_texts_of_events_are_as_long_as_the_registry_says(warehouse: SqlWarehouse, tmp_path: Path) -> None:
@@ -400,12 +408,47 @@ def test_a_table_of_events_without_a_column_is_refused(warehouse: SqlWarehouse, 
     )
 
 
-def test_tabs_and_ends_of_lines_stay_in_texts_of_parquet(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+def test_tabs_and_ends_of_lines_stay_in_typed_files(
+    warehouse: SqlWarehouse, tmp_path: Path, format: str
+) -> None:
     registry = write_registry(tmp_path)
     odd = "a\tb\nc\rd\\e"
     line = enriched_line(1, vessel_call("1-2-1", berth="A", agent=odd))
-    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format="parquet"))
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format=format))
     assert warehouse.execute(f"SELECT agent FROM atomic.{TABLE}") == [(odd,)]
+
+
+def test_a_time_that_is_not_read_from_orc_is_refused(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    line = enriched_line(1, collector_tstamp="9999-12-31 23:59:59.999")
+    run = shred(tmp_path, warehouse, registry, [line], format="orc")
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, run)
+    assert "ORC is read for times of the years 1678 to 2261" in str(refusal.value)
+    assert str(refusal.value).endswith("; shred the run with --format csv or parquet")
+    assert "events" not in warehouse.tables("atomic")
+
+
+def test_a_run_that_is_compatible_is_loaded_as_such(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    """D-04, D-12: an object without a type has a column of its own, and carriage returns stay."""
+    place = {"properties": {"x": text(9)}}
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"m": place, "berth": text(9)})])
+    lines = [
+        enriched_line(1, vessel_call("1-0-0", m={"x": "a\r\nb"}, berth="\\N")),
+        enriched_line(2, vessel_call("1-0-0", berth="B")),
+    ]
+    for number in range(2):
+        run = shred(tmp_path, warehouse, registry, lines, settings={"compat": "true"})
+        report = load(warehouse, registry, run, verification="definition")
+        assert (report.state, report.rows, bool(report.statements)) == (
+            "loaded",
+            {TABLE: 2, "events": 2},
+            number == 0,
+        )
+    assert columns(warehouse) == ["berth", "m", "m.x"]
+    rows = warehouse.execute(f'SELECT berth, m, "m.x" FROM atomic.{TABLE} ORDER BY 1')
+    assert rows[::2] == [("B", None, None), ("\\N", '{"x":"a\\r\\nb"}', "a\r b")]
 
 
 def test_a_warehouse_that_is_out_of_reach_is_tried_again(
@@ -435,7 +478,7 @@ def fail_for_good(attempt: int) -> None:
     raise SchemaError("no such table")
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "parquet", "orc"])
 def test_files_of_each_version_go_into_the_table_of_all(
     warehouse: SqlWarehouse, tmp_path: Path, format: str
 ) -> None:

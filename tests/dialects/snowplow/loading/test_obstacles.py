@@ -76,14 +76,6 @@ def test_manifests_that_are_none(warehouse: SqlWarehouse, registry: str, run: Pa
             load(warehouse, registry, run)
 
 
-def test_runs_of_orc_are_refused(warehouse: SqlWarehouse, registry: str, tmp_path: Path) -> None:
-    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
-    run = shred(tmp_path, warehouse, registry, lines, format="orc")
-    with pytest.raises(UsageError, match="ORC is not loaded; shred the run with --format csv or parquet"):
-        load(warehouse, registry, run)
-    assert warehouse.tables("atomic") == {}
-
-
 def test_a_run_for_another_warehouse_is_refused(tmp_path: Path, registry: str) -> None:
     """The table of a version that does not fit in Redshift would be absent in DuckDB."""
     warehouse = DuckDBWarehouse(str(tmp_path / "shop.duckdb"))

@@ -97,12 +97,23 @@ def test_what_was_resized_by_an_attempt_before_is_not_resized_again(tmp_path: Pa
     assert script(run, registry, tables)[0] == "BEGIN TRANSACTION"
 
 
-def test_parquet_is_copied_as_such(tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+def test_typed_files_are_copied_as_such(tmp_path: Path, format: str) -> None:
     registry = write_registry(tmp_path)
     line = enriched_line(1, vessel_call("1-0-0", berth="A"))
-    run = shred_for("redshift", tmp_path, registry, [line], format="parquet")
+    run = shred_for("redshift", tmp_path, registry, [line], format=format)
     copies = [statement for statement in script(run, registry, {}) if statement.startswith("COPY ")]
-    assert all(copy.endswith(f"IAM_ROLE '{ROLE}' FORMAT AS PARQUET") for copy in copies)
+    assert all(copy.endswith(f"IAM_ROLE '{ROLE}' FORMAT AS {format.upper()}") for copy in copies)
+
+
+def test_seed_s91_files_go_into_the_columns_that_an_overlay_names(tmp_path: Path) -> None:
+    """Also those of a run that was shredded before."""
+    registry = write_registry(tmp_path, "1-0-0")
+    run = shred_for("redshift", tmp_path, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    overlay = tmp_path / "registry/org.harbor/vessel_call/jsonschema/1.overlay.json"
+    overlay.write_text('{"/berth": {"column": "dock"}}')
+    [_, copy] = [statement for statement in script(run, registry, {}) if statement.startswith("COPY ")]
+    assert '"ref_parent", "dock", "arrived_at") FROM' in copy
 
 
 def test_what_the_script_refuses(tmp_path: Path) -> None:

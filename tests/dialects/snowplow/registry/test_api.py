@@ -501,7 +501,13 @@ def test_d16_an_overlay_fits_a_table_that_was_made_otherwise(api: Api) -> None:
             {"/berth": {"column": "cargo"}},
             "org_harbor_vessel_call_1 would have the column 'cargo' twice",
         ),
-        ({"/berth": {"type": "TEXT(3)"}}, "unknown type 'TEXT(3)'"),
+        (
+            {"/berth": {"type": "TEXT(3)"}},
+            "unknown type 'TEXT(3)': TEXT takes no length; write VARCHAR(3)",
+        ),
+        ({"/berth": {"type": "INT(4)"}}, "unknown type 'INT(4)': INT takes no length"),
+        ({"/berth": {"type": "CHAR(4,2)"}}, "unknown type 'CHAR(4,2)': CHAR takes one length"),
+        ({"/berth": {"type": "VARCHR(3)"}}, "unknown type 'VARCHR(3)': did you mean 'VARCHAR'?"),
         ({"/berth": {"encode": "a b"}}, "/berth: 'a b' is no encoding; expected one such as ZSTD"),
         ({"/berth": {"position": 0}}, "/berth: positions count from 1"),
         (

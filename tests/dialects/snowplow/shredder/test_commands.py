@@ -59,7 +59,7 @@ def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:
     ran = trellis(*shred, "--format", "avro")
     assert (ran.code, ran.err) == (
         2,
-        "error: --format: there is no 'avro': it may be one of csv, parquet, orc",
+        "error: --format: there is no 'avro': it may be one of csv, parquet, orc, json",
     )
     ran = trellis(*shred, "--option", "validat=false")
     assert (ran.code, ran.err) == (2, "error: --option: there is no 'validat': did you mean 'validate'?")

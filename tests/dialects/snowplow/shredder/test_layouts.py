@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.errors import UsageError
 
+ATOMIC = "vendor=com.snowplowanalytics.snowplow/name=atomic"
 VERSIONS = "output=good/vendor=org.harbor/name=vessel_call"
 EVENT = "unstruct_event_org_harbor_vessel_call_1"
 CONTEXTS = "contexts_org_harbor_vessel_call_1"
@@ -58,10 +60,7 @@ def test_files_of_a_version_have_its_own_columns(tmp_path: Path) -> None:
     folder = f"{RUN}/{VERSIONS}/format=tsv/model=1"
     assert files(tmp_path) == [
         f"{RUN}/families.json",
-        (
-            f"{RUN}/output=good/vendor=com.snowplowanalytics.snowplow/name=atomic/format=tsv/model=1/revision=0/"
-            "addition=0/part-00000.txt"
-        ),
+        f"{RUN}/output=good/{ATOMIC}/format=tsv/model=1/revision=0/addition=0/part-00000.txt",
         f"{folder}/revision=0/addition=0/part-00000.txt",
         f"{folder}/revision=0/addition=1/part-00000.txt",
         f"{folder}/revision=2/addition=1/part-00000.txt",
@@ -114,6 +113,25 @@ def test_seed_s14_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
     ]
 
 
+def test_json_may_be_the_format_of_all_schemas_but_some(tmp_path: Path) -> None:
+    events = [
+        enriched_line(1, vessel_call("1-1-0", berth="K7")),
+        enriched_line(2, vessel_call("1-0-1", berth="K8")),
+    ]
+    write_run(tmp_path, events)
+    settings = {"layout": "version", "tsv": "iglu:org.harbor/vessel_call/jsonschema/1-0-1"}
+    shred(tmp_path, write_registry(tmp_path), format="json", settings=settings)
+    assert [(item["schemaKey"], item["format"]) for item in manifest(tmp_path)["typesInfo"]["types"]] == [
+        (f"{VESSEL_CALL}1-0-1", "TSV"),
+        (f"{VESSEL_CALL}1-1-0", "JSON"),
+    ]
+    assert [name.partition(f"{RUN}/output=good/")[2] for name in files(tmp_path)[1:-1]] == [
+        f"{ATOMIC}/format=tsv/model=1/revision=0/addition=0/part-00000.txt",
+        "vendor=org.harbor/name=vessel_call/format=json/model=1/revision=1/addition=0/part-00000.txt",
+        "vendor=org.harbor/name=vessel_call/format=tsv/model=1/revision=0/addition=1/part-00000.txt",
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -126,7 +144,8 @@ def test_seed_s14_entities_of_some_schemas_stay_json(tmp_path: Path) -> None:
             "options tsv and json choose formats in the folders of versions",
         ),
         ({"settings": {"layout": "wide"}}, "wide rows have types, which CSV has not"),
-        ({"settings": {"layout": "wide"}, "format": "orc"}, "write them with --format parquet"),
+        ({"settings": {"layout": "wide"}, "format": "orc"}, "write them with --format parquet or json"),
+        ({"format": "json"}, "JSON has no merged columns; write it with --layout version or wide"),
         ({"settings": {"skip": "1-*-*"}}, "option skip: '1-*-*' is not a criterion"),
     ],
 )
@@ -176,6 +195,56 @@ def test_wide_rows_are_one_table_over_runs(tmp_path: Path) -> None:
         f"FROM read_parquet('{pattern}', union_by_name=true) ORDER BY event_id"
     )
     assert rows.fetchall() == [(event_id(1), "K7", "A", None), (event_id(2), None, "B", 1.5)]
+
+
+def test_wide_rows_as_json_have_entities_as_they_came(tmp_path: Path) -> None:
+    """Nothing is cast, so a version that does not fit needs no column of its own."""
+    versions = [
+        document("1-0-0", {"a": {"type": "integer"}, "aB": {"type": "number"}}),
+        document("1-0-1", {"a": {"type": "string"}}),
+    ]
+    contexts = [vessel_call("1-0-0", a=1, aB=7.50), vessel_call("1-0-1", a="x\t\u2028")]
+    line = enriched_line(
+        1, vessel_call("1-0-0", a=2), contexts, tr_total="12.5", br_cookies="1", dvce_screenwidth="80"
+    )
+    write_run(tmp_path, [line, "no event"])
+    settings = {"layout": "wide", "schema_version": "true"}
+    registry = write_registry(tmp_path, documents=versions)
+    shred(tmp_path, registry, format="json", compression="GZIP", settings=settings)
+    path = tmp_path / "out" / RUN / "output=good/part-00000.txt.gz"
+    [text] = gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
+    event = json.loads(text)
+    assert len(event) == 130
+    assert {name: value for name, value in event.items() if value is not None} == {
+        "event_id": event_id(1),
+        "collector_tstamp": "2031-04-05T06:00:00.123Z",
+        "v_collector": "ssc-3.2",
+        "v_etl": "enrich-5.0",
+        "tr_total": 12.5,
+        "br_cookies": True,
+        "dvce_screenwidth": 80,
+        EVENT: {"a": 2},
+        CONTEXTS: [
+            {"a": 1, "aB": 7.5, "_schema_version": "1-0-0"},
+            {"a": "x\t\u2028", "_schema_version": "1-0-1"},
+        ],
+    }
+    assert '"aB":7.5' in text
+    types = manifest(tmp_path)["typesInfo"]
+    assert (types["transformation"], types["fileFormat"], len(types["types"])) == ("WIDEROW", "JSON", 3)
+    assert [(table["table"], table["columns"]) for table in families(tmp_path)] == [
+        ("events", [CONTEXTS, EVENT])
+    ]
+
+
+def test_r84_a_wide_row_as_json_with_a_new_id_has_a_context_with_the_old_one(tmp_path: Path) -> None:
+    write_run(tmp_path, [enriched_line(1, event_fingerprint=text) for text in "fg"])
+    shred(tmp_path, write_registry(tmp_path), format="json", settings={"layout": "wide"})
+    text = (tmp_path / "out" / RUN / "output=good/part-00000.txt").read_text()
+    events = [json.loads(line) for line in text.splitlines()]
+    column = "contexts_com_snowplowanalytics_snowplow_duplicate_1"
+    assert [event[column] for event in events] == [[{"originalEventId": event_id(1)}]] * 2
+    assert len({event["event_id"] for event in events} | {event_id(1)}) == 3
 
 
 def test_r84_a_wide_row_with_a_new_id_has_a_context_with_the_old_one(tmp_path: Path) -> None:

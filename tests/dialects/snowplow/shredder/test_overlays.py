@@ -64,6 +64,18 @@ def test_r100_files_of_a_run_follow_an_overlay(tmp_path: Path) -> None:
     assert [row[9:] for row in lines(path)] == [[r"\N", "K8", r"\N", r"\N", r"\N", "rye"]]
 
 
+def test_r100_files_of_versions_follow_an_overlay(tmp_path: Path) -> None:
+    """Places are those of the table of the family, so the columns of a version keep their order."""
+    registry = write_registry(tmp_path)
+    write_overlay(registry)
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-1", berth="K8", cargo="rye"))])
+    shred(tmp_path, registry, settings={"layout": "version"})
+    [table] = RunManifest.read(tmp_path / "out" / RUN).tables
+    assert table.columns[9:] == ("dock", "arrived_at", "load")
+    path = tmp_path / "out" / RUN / table.path / "part-00000.txt"
+    assert [row[9:] for row in lines(path)] == [["K8", r"\N", "rye"]]
+
+
 def test_names_beyond_the_limit_of_a_warehouse_are_shortened_alike(tmp_path: Path) -> None:
     """By a hash, so no two become one, and on every machine and in every run the same."""
     keys = [f"theNameOfAPropertyWhichGoesOnAndOnAndOnBeyondWhatIsKept{letter}" for letter in "AB"]

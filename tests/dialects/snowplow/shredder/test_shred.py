@@ -256,3 +256,52 @@ def test_r85_copies_of_events_of_earlier_runs_are_dropped(tmp_path: Path) -> Non
     atomic = "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-00000.txt"
     rows = lines(tmp_path / "out/run=2031-04-05-07-00-00" / atomic)
     assert [row[6] for row in rows] == [event_id(1), event_id(2)]
+
+
+@pytest.mark.parametrize(
+    ("format", "profile"), [("csv", "redshift"), ("csv", "postgres"), ("parquet", "postgres")]
+)
+def test_d11_texts_are_whole_in_files_and_loads_cut_them(tmp_path: Path, format: str, profile: str) -> None:
+    line = enriched_line(1, vessel_call("1-2-1", berth="A", agent="b" * 41), app_id="a" * 256)
+    write_run(tmp_path, [line])
+    shred(tmp_path, write_registry(tmp_path), format=format, profile=profile, settings={"validate": "false"})
+    text = "".join(
+        path.read_text() if format == "csv" else str(duckdb.read_parquet(str(path)).fetchall())
+        for path in tmp_path.glob("out/**/part-*")
+    )
+    assert ("a" * 256 in text, "b" * 41 in text) == (True, True)
+
+
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("tugCount", "many", "column tug_count: 'many' is not convertible: text into bigint of 16"),
+        ("draughtM", "1,5", "column draught_m: '1,5' is not convertible: text into double"),
+        ("arrivedAt", "soon", "column arrived_at: 'soon' is not convertible: text into timestamp"),
+    ],
+)
+def test_an_event_with_a_value_that_its_type_does_not_take_is_bad(
+    tmp_path: Path, format: str, key: str, value: str, reason: str
+) -> None:
+    """Nothing of it is written, and the rows of others stay."""
+    lines_of_run = [
+        enriched_line(1, vessel_call("1-2-1", berth="B")),
+        enriched_line(2, contexts=[vessel_call("1-2-1", berth="C"), vessel_call("1-2-1", **{key: value})]),
+        enriched_line(3, vessel_call("1-2-1", berth="D")),
+    ]
+    write_run(tmp_path, lines_of_run)
+    settings = {"validate": "false"}
+    [report] = shred(tmp_path, write_registry(tmp_path), format=format, settings=settings)
+    assert (report.rows.loaded, report.rows.rejected) == (2, 1)
+    assert {table.name: table.rows for table in report.tables} == {"events": 2, "org_harbor_vessel_call_1": 2}
+    [bad] = tmp_path.glob("out/**/name=loader_runtime_error/part-*")
+    assert json.loads(bad.read_text())["data"]["failure"]["message"] == f"{VESSEL_CALL}1-2-1: {reason}"
+    assert RunManifest.read(tmp_path / "out" / RUN).bad == 1
+
+
+def test_a_valid_integer_beyond_64_bits_is_bad_in_files_with_types(tmp_path: Path) -> None:
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"n": {"type": "integer"}})])
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", n=2**63)), enriched_line(2)])
+    [report] = shred(tmp_path, registry, format="parquet")
+    assert (report.rows.loaded, dict(report.rejects.by_reason)) == (1, {"loader_runtime_error": 1})

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -171,4 +172,8 @@ def test_a_client_that_is_gone_in_the_middle_of_a_write(server: Server) -> None:
     status, _, data = send(server, "GET", f"/api/v4/read_table?path={T}", X_YT_Output_Format="json")
     assert (status, data) == (200, b'{"k":1}\n')
     with Store.open(server.url) as store:
+        deadline = time.monotonic() + 30
+        while store.locks.of_node(store.node(T).id):  # until the server notices that the client is gone
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
         write_rows(store, T, [{"k": 3}])

@@ -362,3 +362,12 @@ def test_rows_of_dataclasses(client: YtClient) -> None:
         ("mia", 0, 1),
         ("ada", 1, 0),
     ]
+
+
+def test_rows_are_inserted_by_their_keys(client: YtClient) -> None:
+    schema = [{**SCHEMA[0]}, {"name": "n", "type": "int64", "aggregate": "sum"}]
+    unique = yson.to_yson_type(schema, attributes={"unique_keys": True})
+    client.create("table", T, attributes={"schema": unique})
+    client.insert_rows(T, [{"k": "a", "n": 2}, {"k": "b", "n": 1}])
+    client.insert_rows(T, [{"k": "a", "n": 3}], aggregate=True)
+    assert list(client.read_table(T)) == [{"k": "a", "n": 5}, {"k": "b", "n": 1}]

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.destinations.base import Destination
-from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, write_files
-from trellis.dialects.pinot.cluster.file_rows import FileRows
+from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, FileRows, write_files
 from trellis.dialects.pinot.cluster.time_check import TimeCheck
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -113,7 +112,7 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     faults = dict.fromkeys(
         fault
         for table in both
-        for fault in (*faults_of(schema, authored.options.followed, table), *cluster_faults(schema, table))
+        for fault in (*faults_of(schema, table), *cluster_faults(schema, table))
         if not fault.unchecked
     )
     if faults:

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.controller_errors import ControllerError
+from trellis.dialects.pinot.cluster.controller import Controller, ControllerError
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
 from trellis.dialects.pinot.document.reader import examine, parse
-from trellis.dialects.pinot.document.types import BASE, Profile
-from trellis.dialects.pinot.jars.validation import pinot_faults
+from trellis.dialects.pinot.jars.gateway import pinot_faults
 from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.table.config import unsupported_parts
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
@@ -57,7 +55,6 @@ def check(
     text: str,
     where: str,
     table: Mapping[str, Any] | None = None,
-    profile: Profile = BASE,
     controller: Controller | None = None,
     pinot_jars: bool = False,
 ) -> CheckResult:
@@ -67,15 +64,15 @@ def check(
     Raises UsageError without jars, SchemaError where the text is not JSON, DestinationError where the
     controller does not answer.
     """
-    schema, report = examine(text, profile, where)
-    findings = [*_faults("schema", schema_faults(schema, report, profile))]
+    schema, report = examine(text, where)
+    findings = [*_faults("schema", schema_faults(schema, report))]
     if table is not None:
-        findings += _faults("table config", config_faults(schema, report, profile, table))
+        findings += _faults("table config", config_faults(schema, report, table))
         findings += _faults("table config", deployment_faults(schema, report, table))
     findings += _ignored("schema", report.unknown)
     findings += _ignored("table config", misspelt_keys(table or {}))
     if not report.faults:
-        for lint in lints_of(schema, profile, table):
+        for lint in lints_of(schema, table):
             findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
     if pinot_jars:
         by_pinot = [
@@ -96,7 +93,6 @@ def check_hybrid(
     text: str,
     where: str,
     tables: Sequence[Mapping[str, Any]],
-    profile: Profile = BASE,
     controller: Controller | None = None,
     pinot_jars: bool = False,
 ) -> CheckResult:
@@ -104,12 +100,12 @@ def check_hybrid(
 
     Raises as `check` does.
     """
-    result = check(text, where, None, profile, controller, pinot_jars)
+    result = check(text, where, None, controller, pinot_jars)
     findings = [*result.findings]
     configs = [examine_config(table).config for table in tables]
     for table, config in zip(tables, configs, strict=True):
         source: Source = "REALTIME config" if config.kind == "REALTIME" else "OFFLINE config"
-        checked = check(text, where, table, profile, pinot_jars=pinot_jars)
+        checked = check(text, where, table, pinot_jars=pinot_jars)
         findings += [
             replace(finding, source=source)
             for finding in checked.findings

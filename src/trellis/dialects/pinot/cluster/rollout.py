@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
-from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.controller_errors import ControllerError
+from trellis.dialects.pinot.cluster.controller import Controller, ControllerError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import document_of
-from trellis.dialects.pinot.schema_changes.changes import Effort, changes
-from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
+from trellis.dialects.pinot.schema_changes.changes import Effort, changes, incompatibilities, is_same_schema
 from trellis.dialects.pinot.table.config import TableKind, table_config
 from trellis.dialects.pinot.table.generated_config import TargetTable
 from trellis.errors import DestinationError, TrellisError

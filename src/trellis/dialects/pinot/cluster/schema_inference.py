@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, ScalarStatistics
-from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, parse_shape
+from trellis.dialects.pinot.infer.observations import PathEvidence, ScalarStatistics
 from trellis.dialects.pinot.infer.proposal import Choices, Proposal
 from trellis.dialects.pinot.infer.proposer import propose
+from trellis.dialects.pinot.infer.texts import TIME_SHAPES, parse_shape
 from trellis.dialects.pinot.stored_schema import METADATA, Authored, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.engine.spark.storage import current_storage

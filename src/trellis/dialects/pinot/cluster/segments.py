@@ -14,10 +14,8 @@ from uuid import uuid4
 
 import pyarrow.parquet as pq
 
-from trellis.dialects.pinot.cluster.data_files import JsonFile
+from trellis.dialects.pinot.cluster.data_files import FileRows, JsonFile
 from trellis.dialects.pinot.cluster.delivery import DATA, OFFLINE, SCHEMA
-from trellis.dialects.pinot.cluster.file_rows import FileRows
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE
 from trellis.dialects.pinot.jars.gateway import PinotClasses, PinotError, pinot_classes
 from trellis.dialects.pinot.stored_schema import columns_of, table_name
 from trellis.dialects.pinot.validation.schema_document import read_schema
@@ -38,7 +36,7 @@ class SegmentOrder:
 
     @property
     def table_name(self) -> str:
-        return table_name(read_schema(self.schema, EXTENDED_PROFILE).schema)
+        return table_name(read_schema(self.schema).schema)
 
     @property
     def name(self) -> str:
@@ -133,7 +131,7 @@ def _as_json(order: SegmentOrder, scratch: Path) -> Path:
     if order.file.suffix == ".json":
         return order.file
     path = scratch / f"{order.file.stem}.json"
-    rows = FileRows.of(columns_of(read_schema(order.schema, EXTENDED_PROFILE).schema))
+    rows = FileRows.of(columns_of(read_schema(order.schema).schema))
     with pq.ParquetFile(order.file) as file, closing(JsonFile(path, rows)) as writer:
         for batch in file.iter_batches():
             writer.write_batch(batch)

@@ -28,22 +28,12 @@ TableConfig = Annotated[
     list[str] | None,
     option("--table-config", metavar="FILE", panel=HOW, help="Table config, JSON; again for a second one."),
 ]
-Profile = Annotated[
-    str | None,
-    option(
-        "--profile",
-        metavar="NAME",
-        panel=HOW,
-        help="Pinot to follow: base (1.3 to 1.5, default) or extended.",
-    ),
-]
 
 
 @pinot.command("validate")
 def validate_schema(
     file: File,
     table_config: TableConfig = None,
-    profile: Profile = None,
     pinot_jars: Annotated[
         bool,
         option("--pinot-jars", panel=HOW, help="Check by Pinot's own classes too; see `trellis pinot jars`."),
@@ -65,7 +55,7 @@ def validate_schema(
     from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
 
     client = connection(controller, header, timeout)
-    result = check_file(file, table_config or (), profile, client, pinot_jars)
+    result = check_file(file, table_config or (), client, pinot_jars)
     if json:
         print_json(check_result_dict(result))
     else:
@@ -119,7 +109,6 @@ def plan_change(
         list[str] | None,
         option("--rename", metavar="OLD=NEW", panel=HOW, help="A column that was renamed; again for more."),
     ] = None,
-    profile: Profile = None,
     controller: Url = None,
     exit_code: Annotated[
         bool, option("--exit-code", help="End with 1 if it needs a new table.", panel=OUTPUT)
@@ -135,7 +124,7 @@ def plan_change(
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
-    plan = read_migration(old, new, table_config or (), rename, profile)
+    plan = read_migration(old, new, table_config or (), rename)
     if json:
         print_json(plan_dict(plan, url))
     else:

@@ -12,18 +12,17 @@ from trellis.cli.commands.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
-from trellis.dialects.pinot.date_time.preview import FormatPreview, try_format
+from trellis.dialects.pinot.date_time.format import FormatPreview, try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
-from trellis.dialects.pinot.document.types import EXTENDED_PROFILE, PROFILES, Profile
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import TableConfig, refuse_schema, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
-from trellis.errors import SchemaError, UsageError, nearest
+from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.config import read_text
 
 TOKEN = "TRELLIS_PINOT_TOKEN"
@@ -44,16 +43,15 @@ def connection(url: str | None, headers: Sequence[str] | None, timeout: float | 
 def check_file(
     file: str,
     tables: Sequence[str],
-    profile: str | None,
     controller: Controller | None,
     pinot_jars: bool = False,
 ) -> CheckResult:
     """The findings about a schema document. Raises UsageError, SchemaError."""
     text, configs = read_text(Path(file)), [*map(table_document, tables)]
     if len(configs) > 1:
-        return check_hybrid(text, file, configs, profile_of(profile), controller, pinot_jars)
+        return check_hybrid(text, file, configs, controller, pinot_jars)
     config = configs[0] if configs else None
-    return check(text, file, config, profile_of(profile), controller, pinot_jars)
+    return check(text, file, config, controller, pinot_jars)
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:
@@ -65,7 +63,7 @@ def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None
     if len(tables) > 1:
         raise UsageError("--table-config: pass one: a delivery makes both halves of a table")
     table = table_config(table_document(tables[0]), tables[0]) if tables else TableConfig()
-    return Authored(schema_document(schema, PROFILES["base"]), table, Options(view="nullable"))
+    return Authored(schema_document(schema), table, Options(view="nullable"))
 
 
 def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPreview:
@@ -76,18 +74,15 @@ def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPrevi
         raise UsageError(f"format {format!r}: {error}") from None
 
 
-def read_migration(
-    old: str, new: str, tables: Sequence[str], renames: list[str] | None, profile: str | None
-) -> Plan:
+def read_migration(old: str, new: str, tables: Sequence[str], renames: list[str] | None) -> Plan:
     """The migration from one document to another. Raises UsageError, SchemaError."""
-    followed = profile_of(profile)
-    before, after = (schema_document(file, followed) for file in (old, new))
+    before, after = (schema_document(file) for file in (old, new))
     return plan(before, after, [*map(table_document, tables)], settings_of(renames, "--rename"))
 
 
 def migrated_text(file: str) -> tuple[str, str]:
     """The document without a legacy time field, and a summary of the change. Raises SchemaError."""
-    schema = schema_document(file, EXTENDED_PROFILE)
+    schema = schema_document(file)
     migrated = migrate_time_field(schema)
     if schema.time is None:
         return write_schema(migrated), f"{file}: no timeFieldSpec, so only the layout changes"
@@ -105,8 +100,8 @@ def write_text(to: str, text: str) -> None:
     unfinished.replace(to)
 
 
-def schema_document(file: str, profile: Profile) -> PinotSchema:
-    return read_schema(read_text(Path(file)), profile, file).schema
+def schema_document(file: str) -> PinotSchema:
+    return read_schema(read_text(Path(file)), file).schema
 
 
 def table_document(file: str) -> Mapping[str, Any]:
@@ -121,12 +116,6 @@ def table_document(file: str) -> Mapping[str, Any]:
         raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
     refuse_schema(document, file)
     return document
-
-
-def profile_of(name: str | None) -> Profile:
-    if name is not None and name not in PROFILES:
-        raise UsageError(f"--profile: unknown profile {name!r}{nearest(name, PROFILES)}")
-    return PROFILES[name or "base"]
 
 
 def _headers(header_options: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.cluster.document_check import CheckResult
-    from trellis.dialects.pinot.date_time.preview import FormatPreview, ParsedValue
+    from trellis.dialects.pinot.date_time.format import FormatPreview, ParsedValue
     from trellis.dialects.pinot.schema_changes.migration_plan import Plan
 
 COMMAND = 400

@@ -74,9 +74,7 @@ _EXPECTED: Final[Mapping[PinotType, str]] = {
     PinotType.STRING: "a single value",
     PinotType.JSON: "a value that JSON can hold",
     PinotType.BYTES: "bytes, a decimal, or text of an even number of hex digits",
-    PinotType.UUID: "16 bytes, or text of 36 characters or of 32 hex digits",
     PinotType.MAP: "a map, or text of a JSON object",
-    PinotType.OPEN_STRUCT: "a map, or text of a JSON object",
     PinotType.STRUCT: "a map, or text of a JSON object",
     PinotType.LIST: "a list, or text of a JSON array",
 }

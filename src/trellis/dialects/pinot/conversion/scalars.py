@@ -13,13 +13,19 @@ from trellis.dialects.pinot.conversion.numbers import require_finite
 from trellis.dialects.pinot.conversion.settings import LossKind, LossReporter
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.epochs import micros_of, millis_of
 from trellis.dialects.pinot.value.json_text import json_of, json_with_end
 from trellis.dialects.pinot.value.numbers import BLANKS, decimal_text, plain_text
-from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Int64
+from trellis.dialects.pinot.value.source_kinds import (
+    INT_MAX,
+    INT_MIN,
+    LONG_MAX,
+    LONG_MIN,
+    Int64,
+    micros_of,
+    millis_of,
+)
 
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
@@ -28,18 +34,6 @@ def bytes_of_text(text: str) -> bytes:
     if not _HEX.fullmatch(trimmed):
         raise conversion_error(text, PinotType.BYTES)
     return bytes.fromhex(trimmed)
-
-
-def uuid_of_text(text: str) -> bytes:
-    if not _UUID.fullmatch(text):
-        raise conversion_error(text, PinotType.UUID)
-    return bytes.fromhex(text.replace("-", ""))
-
-
-def uuid_of_bytes(value: bytes) -> bytes:
-    if len(value) != 16:
-        raise conversion_error(value, PinotType.UUID)
-    return bytes(value)
 
 
 def boolean_of_decimal(value: Decimal | int) -> int:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Final
 
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
@@ -18,13 +17,11 @@ class Settings:
 
     `strict`: what Pinot changes without an error is refused with `LossyConversion`, not counted.
     `session_zone`: the zone (an IANA id) of a timestamp text that names none, and of the text of a timestamp.
-    `extended`: dates and UUIDs are read, as Pinot does after 1.5.
     `pinot_jars`: Pinot's own classes compute the expressions that are not implemented here.
     """
 
     strict: bool = False
     session_zone: str = "UTC"
-    extended: bool = False
     pinot_jars: bool = False
 
 
@@ -56,11 +53,11 @@ class LossyConversion(CannotConvert):
 
 
 class LossCounts:
-    """How many values were changed: a count by column and kind. One per task; `merge` adds them up.
+    """How many values were changed: a count by column and kind. One per task.
 
     >>> losses = LossCounts()
     >>> losses.add("n", LossKind.OVERFLOW)
-    >>> dict(losses.counts)
+    >>> dict(losses.take_counts())
     {('n', <LossKind.OVERFLOW: 'overflow'>): 1}
     """
 
@@ -69,22 +66,14 @@ class LossCounts:
         self.total = 0
         """Never reset, unlike the counts."""
 
-    def add(self, column: str, loss_kind: LossKind, times: int = 1) -> None:
-        self._counts[column, loss_kind] += times
-        self.total += times
-
-    def merge(self, other: LossCounts) -> None:
-        """Add the counts of another task."""
-        self._counts.update(other._counts)
+    def add(self, column: str, loss_kind: LossKind) -> None:
+        self._counts[column, loss_kind] += 1
+        self.total += 1
 
     def take_counts(self) -> Mapping[tuple[str, LossKind], int]:
         """The counts since the last call."""
         counts, self._counts = self._counts, Counter()
         return counts
-
-    @property
-    def counts(self) -> Mapping[tuple[str, LossKind], int]:
-        return MappingProxyType(self._counts)
 
 
 class LossReporter:

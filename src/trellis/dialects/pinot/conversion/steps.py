@@ -20,7 +20,6 @@ from trellis.dialects.pinot.conversion.numbers import (
 )
 from trellis.dialects.pinot.conversion.settings import LossReporter
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.epochs import days_of
 from trellis.dialects.pinot.value.numbers import BLANKS, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import SourceKind
 
@@ -28,7 +27,6 @@ Step = Callable[[Any, LossReporter], Value]
 Steps = Mapping[SourceKind, Step]
 
 _K = SourceKind
-_MILLIS_PER_DAY: Final = 86_400_000
 
 
 def _plain(convert: Callable[[Any], Value]) -> Step:
@@ -121,27 +119,4 @@ MATRIX: Final[Mapping[PinotType, Steps]] = {
         _K.BYTES: _plain(bytes),
     },
 }
-
-EXTENDED_MATRIX: Final[Mapping[PinotType, Steps]] = {
-    PinotType.INT: {_K.DATE: _plain(days_of)},
-    PinotType.LONG: {_K.DATE: _plain(days_of)},
-    PinotType.FLOAT: {_K.DATE: _plain(lambda value: float(days_of(value)))},
-    PinotType.DOUBLE: {_K.DATE: _plain(lambda value: float(days_of(value)))},
-    PinotType.BIG_DECIMAL: {_K.DATE: _plain(lambda value: Decimal(days_of(value)))},
-    PinotType.TIMESTAMP: {
-        _K.DATE: scalars.as_instant(_plain(lambda value: days_of(value) * _MILLIS_PER_DAY))
-    },
-    PinotType.JSON: {_K.DATE: scalars.json_of_value},
-    PinotType.UUID: {
-        _K.STRING: _plain(scalars.uuid_of_text),
-        _K.BYTES: _plain(scalars.uuid_of_bytes),
-        _K.UUID: _plain(lambda value: value.bytes),
-    },
-}
-"""What the profile `extended` adds: dates are counted in days, and there are UUIDs."""
-
-
-def steps_of(target: PinotType, extended: bool) -> Steps:
-    """The steps to a type by kind; a kind that is missing cannot be converted."""
-    added = EXTENDED_MATRIX.get(target, {}) if extended else {}
-    return {**MATRIX.get(target, {}), **added}
+"""The steps to a type by kind; a kind that is missing cannot be converted."""

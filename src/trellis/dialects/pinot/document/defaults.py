@@ -13,8 +13,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import FieldSpec
-from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
+from trellis.dialects.pinot.value.json_text import compact
 from trellis.dialects.pinot.value.numbers import (
     double_text,
     parse_decimal,
@@ -64,12 +64,6 @@ def _bytes(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
-def _uuid(text: str) -> bytes:
-    if not re.fullmatch(r"[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
-        raise ValueError(text)
-    return bytes.fromhex(text.replace("-", ""))
-
-
 def _json(expected: type) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         value = json.loads(text)
@@ -91,10 +85,8 @@ _PARSERS: Final[Mapping[PinotType, Callable[[str], Value]]] = {
     PinotType.STRING: str,
     PinotType.JSON: str,
     PinotType.BYTES: _bytes,
-    PinotType.UUID: _uuid,
     PinotType.MAP: _json(dict),
     PinotType.LIST: _json(list),
-    PinotType.OPEN_STRUCT: _json(dict),
     PinotType.STRUCT: _json(dict),
 }
 
@@ -111,7 +103,6 @@ DIMENSION_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
         PinotType.STRING: "null",
         PinotType.JSON: "null",
         PinotType.BYTES: b"",
-        PinotType.UUID: bytes(16),
     }
 )
 """The defaults of dimensions, date-times and the legacy time."""
@@ -129,9 +120,7 @@ METRIC_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
 )
 """The defaults of metrics. A STRING metric has one because Pinot loads it, although it is invalid."""
 
-COMPLEX_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
-    {PinotType.MAP: {}, PinotType.LIST: [], PinotType.OPEN_STRUCT: {}}
-)
+COMPLEX_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType({PinotType.MAP: {}, PinotType.LIST: []})
 
 
 def type_default(field_type: FieldType, data_type: PinotType) -> Value:
@@ -167,9 +156,6 @@ def default_json(data_type: PinotType, value: Value) -> Any:
         return timestamp_text(value)
     if data_type is PinotType.BYTES:
         return value.hex()
-    if data_type is PinotType.UUID:
-        digits = value.hex()
-        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     return value
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.types import MAX_LENGTH, ExceedStrategy, FieldType, PinotType, Value
-
-NO_KEYS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -38,9 +35,6 @@ class FieldSpec:
     children: Mapping[str, FieldSpec] = field(default_factory=lambda: MappingProxyType({}))
     description: str | None = None
     tags: tuple[str, ...] = ()
-    field_id: int | None = None
-    aliases: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def virtual(self) -> bool:

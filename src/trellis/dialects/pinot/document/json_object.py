@@ -16,7 +16,6 @@ from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 from trellis.errors import nearest
 
 EnumType = TypeVar("EnumType", bound=Enum)
-NO_KEYS: Final[frozenset[str]] = frozenset()
 _BOOLEANS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 DUPLICATE_FIELD: Final = "Field spec already exists"
 _EMPTY: Final = ("", "null")
@@ -24,22 +23,13 @@ _EMPTY: Final = ("", "null")
 
 @dataclass(frozen=True)
 class Unknown:
-    """A key that Pinot ignores: its JSON pointer and value, and the nearest known key, if one is close.
-
-    `extended`: the key is one of the profile `extended`.
-    """
+    """A key that Pinot ignores: its JSON pointer and value, and the nearest known key, if one is close."""
 
     pointer: str
     value: Any
     nearest: str | None = None
-    extended: bool = False
 
     def __str__(self) -> str:
-        if self.extended:
-            return (
-                f"{self.pointer} is ignored: it belongs to the profile 'extended', which an older Pinot "
-                "does not know"
-            )
         meant = f": did you mean {self.nearest!r}?" if self.nearest else ""
         return f"{self.pointer} is ignored{meant}"
 
@@ -65,19 +55,14 @@ class JsonObject:
     """A JSON object with its place. Its methods return None or the default for an absent key."""
 
     def __init__(
-        self,
-        document: Mapping[str, Any],
-        place: str,
-        report: ReadReport,
-        keys: frozenset[str],
-        extended: frozenset[str] = NO_KEYS,
+        self, document: Mapping[str, Any], place: str, report: ReadReport, keys: frozenset[str]
     ) -> None:
         self.document, self.place, self._report = document, place, report
         self.column: str | None = None
         for key, value in document.items():
             if key not in keys:
                 close = nearest_key(str(key), keys)
-                report.unknown.append(Unknown(place + pointer(key), value, close, key in extended))
+                report.unknown.append(Unknown(place + pointer(key), value, close))
 
     def raw_value(self, key: str) -> Any:
         """The JSON value of the key; None where it is absent."""

@@ -16,7 +16,6 @@ LISTS: Final = {
 SCHEMA: Final = frozenset(
     {"schemaName", "enableColumnBasedNullHandling", *LISTS, "timeFieldSpec", "primaryKeyColumns"}
 )
-SCHEMA_EXTENDED: Final = frozenset({"description", "tags"})
 
 _COMMON: Final = frozenset(
     {
@@ -39,7 +38,6 @@ FIELD: Final = {
     FieldType.DATE_TIME: _COMMON | {"format", "granularity", "sampleValue"},
     FieldType.COMPLEX: _COMMON | {"childFieldSpecs"},
 }
-FIELD_EXTENDED: Final = frozenset({"description", "tags", "fieldId", "aliases", "metadata"})
 
 TIME: Final = frozenset(
     {

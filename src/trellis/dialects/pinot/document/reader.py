@@ -14,7 +14,6 @@ from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
 from trellis.dialects.pinot.document.json_object import (
     DUPLICATE_FIELD,
-    NO_KEYS,
     JsonObject,
     ReadReport,
     shown,
@@ -22,12 +21,9 @@ from trellis.dialects.pinot.document.json_object import (
 from trellis.dialects.pinot.document.known_keys import is_table_config
 from trellis.dialects.pinot.document.legacy_time import read_time
 from trellis.dialects.pinot.document.types import (
-    BASE,
-    EXTENDED,
     ExceedStrategy,
     FieldType,
     PinotType,
-    Profile,
     Value,
 )
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
@@ -38,7 +34,7 @@ _ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time
 
 
 def examine(
-    document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
+    document: str | bytes | Mapping[str, Any], where: str = "schema"
 ) -> tuple[PinotSchema, ReadReport]:
     """The schema as far as it can be read, with the report of reading it.
 
@@ -50,7 +46,7 @@ def examine(
         raise SchemaError(
             f"{where}: this is a table config, not a schema: pass the document that has schemaName"
         )
-    return _Reader(profile, report).schema(parsed), report
+    return _Reader(report).schema(parsed), report
 
 
 def parse(document: str | bytes | Mapping[str, Any], where: str = "schema") -> Mapping[str, Any]:
@@ -80,16 +76,12 @@ def _no_constant(word: str) -> None:
 
 
 class _Reader:
-    def __init__(self, profile: Profile, report: ReadReport) -> None:
-        self._profile, self._report = profile, report
+    def __init__(self, report: ReadReport) -> None:
+        self._report = report
         self._names: set[str] = set()
-        more = known_keys.FIELD_EXTENDED if profile.extended else NO_KEYS
-        self._keys = {kind: known | more for kind, known in known_keys.FIELD.items()}
 
     def schema(self, document: Mapping[str, Any]) -> PinotSchema:
-        extended = self._profile.extended
-        known = known_keys.SCHEMA | known_keys.SCHEMA_EXTENDED if extended else known_keys.SCHEMA
-        top = JsonObject(document, "", self._report, known, known_keys.SCHEMA_EXTENDED)
+        top = JsonObject(document, "", self._report, known_keys.SCHEMA)
         lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
         return PinotSchema(
             top.text("schemaName"),
@@ -100,8 +92,8 @@ class _Reader:
             self._time(top),
             top.text_list("primaryKeyColumns"),
             top.flag("enableColumnBasedNullHandling"),
-            top.text("description") if extended else None,
-            top.text_list("tags") if extended else (),
+            top.text("description"),
+            top.text_list("tags"),
         )
 
     def _list(self, top: JsonObject, key: str, kind: FieldType) -> tuple[FieldSpec, ...]:
@@ -135,7 +127,7 @@ class _Reader:
         return tuple(specs)
 
     def _node(self, document: Mapping[str, Any], place: str, kind: FieldType) -> JsonObject:
-        node = JsonObject(document, place, self._report, self._keys[kind], known_keys.FIELD_EXTENDED)
+        node = JsonObject(document, place, self._report, known_keys.FIELD[kind])
         node.column = node.text("name")
         return node
 
@@ -158,6 +150,8 @@ class _Reader:
             "trailing_zeros": node.flag("allowTrailingZeros"),
             "transform": node.text("transformFunction"),
             "virtual_provider": node.text("virtualColumnProvider"),
+            "description": node.text("description"),
+            "tags": node.text_list("tags"),
         }
         if kind is FieldType.DATE_TIME:
             values["format"] = _text_or(node, "format", "TIMESTAMP")
@@ -167,12 +161,6 @@ class _Reader:
                 values["format"] = "TIMESTAMP"
         if kind is FieldType.COMPLEX:
             values["children"] = self._children(node)
-        if self._profile.extended:
-            values["description"] = node.text("description")
-            values["tags"] = node.text_list("tags")
-            values["field_id"] = node.integer("fieldId")
-            values["aliases"] = node.text_list("aliases")
-            values["metadata"] = MappingProxyType(_metadata(node))
         if node.column is None:
             return None
         if data_type is not None:
@@ -185,11 +173,7 @@ class _Reader:
         if node.raw_value("dataType") is None:
             node.fault("a field spec needs a dataType")
             return None
-        data_type = node.enum_member("dataType", PinotType)
-        if data_type in EXTENDED and not self._profile.extended:
-            node.fault(f"dataType {data_type.value} needs the profile 'extended'", "dataType")
-            return None
-        return data_type
+        return node.enum_member("dataType", PinotType)
 
     def _children(self, node: JsonObject) -> Mapping[str, FieldSpec]:
         children: dict[str, FieldSpec] = {}
@@ -249,12 +233,3 @@ def _text_or(node: JsonObject, key: str, instead: str) -> str | None:
     """A text; the substitute where the value is not text, which is a fault."""
     text = node.text(key)
     return instead if text is None and node.raw_value(key) is not None else text
-
-
-def _metadata(node: JsonObject) -> dict[str, str]:
-    metadata = node.json_object("metadata") or {}
-    for key, entry in metadata.items():
-        if entry is None or isinstance(entry, Mapping | list):
-            node.fault(f"metadata {key!r} is text, not {shown(entry)}", "metadata", key)
-            return {}
-    return {key: literal_text(entry) for key, entry in metadata.items()}

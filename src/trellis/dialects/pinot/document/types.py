@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,10 +19,7 @@ class FieldType(Enum):
 
 
 class PinotType(Enum):
-    """A data type; its value is the name that documents use.
-
-    UUID and OPEN_STRUCT belong to the profile `extended`.
-    """
+    """A data type; its value is the name that documents use."""
 
     INT = "INT"
     LONG = "LONG"
@@ -35,11 +31,9 @@ class PinotType(Enum):
     STRING = "STRING"
     JSON = "JSON"
     BYTES = "BYTES"
-    UUID = "UUID"
     MAP = "MAP"
     LIST = "LIST"
     STRUCT = "STRUCT"
-    OPEN_STRUCT = "OPEN_STRUCT"
 
     @property
     def stored(self) -> PinotType:
@@ -61,7 +55,6 @@ _STORED: Final[Mapping[PinotType, PinotType]] = MappingProxyType(
         PinotType.BOOLEAN: PinotType.INT,
         PinotType.TIMESTAMP: PinotType.LONG,
         PinotType.JSON: PinotType.STRING,
-        PinotType.UUID: PinotType.BYTES,
     }
 )
 _NUMERIC: Final = frozenset(
@@ -71,8 +64,7 @@ _WIDTHS: Final[Mapping[PinotType, int]] = MappingProxyType(
     {PinotType.INT: 4, PinotType.LONG: 8, PinotType.FLOAT: 4, PinotType.DOUBLE: 8}
 )
 
-EXTENDED: Final = frozenset({PinotType.UUID, PinotType.OPEN_STRUCT})
-COMPLEX: Final = frozenset({PinotType.MAP, PinotType.LIST, PinotType.STRUCT, PinotType.OPEN_STRUCT})
+COMPLEX: Final = frozenset({PinotType.MAP, PinotType.LIST, PinotType.STRUCT})
 
 
 class ExceedStrategy(Enum):
@@ -87,22 +79,9 @@ class ExceedStrategy(Enum):
 MAX_LENGTH: Final = 512
 """The length of a column without maxLength, in UTF-16 units (STRING, JSON) or bytes (BYTES)."""
 
-
-@dataclass(frozen=True)
-class Profile:
-    """The version of Pinot to follow: `base` is 1.3 to 1.5, `extended` adds later features."""
-
-    name: str
-    extended: bool
-
-
-BASE: Final = Profile("base", False)
-EXTENDED_PROFILE: Final = Profile("extended", True)
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({"base": BASE, "extended": EXTENDED_PROFILE})
-
 Value = Any
 """A value as it is stored.
 
 int (INT, LONG, BOOLEAN 0/1, TIMESTAMP millis), float (FLOAT: of 32 bits, DOUBLE), Decimal, str (STRING,
-JSON), bytes (BYTES, UUID), dict (MAP, OPEN_STRUCT), list (LIST); a list of these for several values.
+JSON), bytes (BYTES), dict (MAP), list (LIST); a list of these for several values.
 """

@@ -6,8 +6,8 @@ from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_json, same_value, type_default
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
-from trellis.dialects.pinot.document.json_output import compact, pretty
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
+from trellis.dialects.pinot.value.json_text import compact, pretty
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 
@@ -58,9 +58,6 @@ def field_document(spec: FieldSpec) -> dict[str, Any]:
         "virtualColumnProvider": spec.virtual_provider,
         "description": spec.description,
         "tags": list(spec.tags) or None,
-        "fieldId": spec.field_id,
-        "aliases": list(spec.aliases) or None,
-        "metadata": dict(spec.metadata) or None,
     }
     document = {key: value for key, value in values.items() if value is not None}
     if spec.field_type is FieldType.DATE_TIME:

@@ -10,7 +10,7 @@ from trellis.dialects.pinot.functions.comparisons import as_logical
 from trellis.dialects.pinot.functions.registry import Function
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script
-from trellis.dialects.pinot.jars.expressions import pinot_expression
+from trellis.dialects.pinot.jars.gateway import pinot_expression
 
 CompiledExpression = Callable[[Mapping[str, Any]], Any]
 """Computes the value of an expression for a row; None is null."""

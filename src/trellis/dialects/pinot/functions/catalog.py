@@ -7,17 +7,15 @@ from importlib.util import find_spec
 from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.functions.casts import CASTS
-from trellis.dialects.pinot.functions.codecs import CODECS
+from trellis.dialects.pinot.functions.casts import CASTS, CODECS
 from trellis.dialects.pinot.functions.comparisons import COMPARISONS
-from trellis.dialects.pinot.functions.date_time.instants import TIMES
-from trellis.dialects.pinot.functions.json_values.documents import JSON_DOCUMENTS
-from trellis.dialects.pinot.functions.json_values.path import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.date_time import TIMES
+from trellis.dialects.pinot.functions.json_values import JSON_DOCUMENTS, UnsupportedPath, read_path
 from trellis.dialects.pinot.functions.numbers import NUMBERS
+from trellis.dialects.pinot.functions.patterns import PATTERNS
 from trellis.dialects.pinot.functions.points import POINTS
 from trellis.dialects.pinot.functions.registry import Function, merged
-from trellis.dialects.pinot.functions.text.patterns import PATTERNS
-from trellis.dialects.pinot.functions.text.strings import TEXTS
+from trellis.dialects.pinot.functions.strings import TEXTS
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Expression, Literal, canonical, nodes
 from trellis.errors import nearest

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossReporter
-from trellis.dialects.pinot.conversion.steps import Steps, steps_of
+from trellis.dialects.pinot.conversion.steps import MATRIX, Steps
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.grammar.tree import canonical
 from trellis.dialects.pinot.value.numbers import wrapped
@@ -44,7 +44,7 @@ def _convert(target: PinotType, steps: Steps, value: Any) -> Any:
 
 
 def _converter(target: PinotType) -> Callable[[Any], Any]:
-    return partial(_convert, target, steps_of(target, extended=False))
+    return partial(_convert, target, MATRIX[target])
 
 
 as_text: Final[Callable[[Any], str]] = _converter(PinotType.STRING)

@@ -1,1 +1,1 @@
-"""Schemas from data: as Pinot infers them from one record, and from all records."""
+"""Schemas proposed from the rows of files, or from what Trellis loaded."""

@@ -9,7 +9,6 @@ from typing import Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.evidence.name_words import main_rank, names_amount, names_identity
 from trellis.dialects.pinot.infer.proposal import (
     ColumnNames,
     Lint,
@@ -22,10 +21,11 @@ from trellis.dialects.pinot.infer.proposal import (
     table_name,
     transforms,
 )
-from trellis.dialects.pinot.stored_schema import authored_of
+from trellis.dialects.pinot.infer.roles import main_rank, names_amount, names_identity
+from trellis.dialects.pinot.stored_schema import TIME_FORMATS, authored_of, type_for
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError, nearest
-from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table, is_single
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.system import is_system
 
 
@@ -133,26 +133,25 @@ class _Columns:
 
 
 def _proposed(column: Column, name: str, ours: bool) -> ProposedColumn | None:
-    type_name = column.data_type or ""
+    type_name, column_type = column.data_type or "", type_for(column)
     if nested := _nested(column):
         if len(nested) == 2:
             return map_column(name, nested[1], "a map")
         spec = FieldSpec(name, nested[0], single_value=False, not_null=column.required)
         return ProposedColumn(spec, "a list of values of one type")
-    if type_name in _TIMES:
-        data_type, form, granularity = _TIMES[type_name]
+    if column_type is None or column.data_type is None:
+        return None
+    if column.data_type in TIME_FORMATS:
+        form, granularity = TIME_FORMATS[column.data_type]
         spec = FieldSpec(
             name,
-            data_type,
+            column_type,
             FieldType.DATE_TIME,
             not_null=column.required,
             format=form,
             granularity=granularity,
         )
         return ProposedColumn(spec, type_name)
-    column_type = _type(column)
-    if column_type is None:
-        return None
     role, why = (FieldType.DIMENSION, "bookkeeping of Trellis") if ours else _role(column, column_type)
     if role is FieldType.DIMENSION and column_type is PinotType.BIG_DECIMAL:
         column_type, why = PinotType.STRING, f"{why}, as text"
@@ -181,14 +180,6 @@ def _role(column: Column, data_type: PinotType) -> tuple[FieldType, str]:
     return FieldType.METRIC, "a measure"
 
 
-def _type(column: Column) -> PinotType | None:
-    if column.data_type == "double" and is_single(column):
-        return PinotType.FLOAT
-    if column.data_type == "bigint" and column.precision is not None and column.precision <= _INT_BITS:
-        return PinotType.INT
-    return _TYPES.get(column.data_type or "text")
-
-
 def _nested(column: Column) -> tuple[PinotType, ...]:
     """The type of a list's values, or those of a map's keys and values; empty for other columns."""
     nested_type = str(column.hint(NESTED_TYPE) or "").removeprefix("arrow:")
@@ -212,22 +203,6 @@ def _lints(column: Column, spec: FieldSpec) -> Iterator[str]:
         yield "Pinot has no times of day: stored as text"
 
 
-_INT_BITS: Final = 32
-_TIMES: Final[Mapping[str, tuple[PinotType, str, str]]] = {
-    "timestamp": (PinotType.TIMESTAMP, "TIMESTAMP", "1:MILLISECONDS"),
-    "date": (PinotType.STRING, "SIMPLE_DATE_FORMAT|yyyy-MM-dd", "1:DAYS"),
-}
-_TYPES: Final[Mapping[DataType, PinotType]] = {
-    "text": PinotType.STRING,
-    "double": PinotType.DOUBLE,
-    "bool": PinotType.BOOLEAN,
-    "time": PinotType.STRING,
-    "bigint": PinotType.LONG,
-    "binary": PinotType.BYTES,
-    "json": PinotType.JSON,
-    "decimal": PinotType.BIG_DECIMAL,
-    "wei": PinotType.BIG_DECIMAL,
-}
 _ARROW: Final[Mapping[str, PinotType]] = {
     "int8": PinotType.INT,
     "int16": PinotType.INT,

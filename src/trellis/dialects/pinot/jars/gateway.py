@@ -1,25 +1,28 @@
-"""Pinot's classes in a JVM beside this process, called through py4j, which comes with PySpark.
+"""Pinot's classes in a JVM beside this process: expressions, and checks of documents.
 
-The JVM is not Spark's: Pinot and Spark want other versions of the same libraries (Jackson, Guava, Netty). So
-nothing is asked of Spark but tasks, and a Java runtime is enough: no Java of ours has to be compiled.
+The JVM is called through py4j, which comes with PySpark. It is not Spark's: Pinot and Spark want other
+versions of the same libraries (Jackson, Guava, Netty). So nothing is asked of Spark but tasks, and a Java
+runtime is enough: no Java of ours has to be compiled.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
-from trellis.dialects.pinot.functions.registry import timestamp_of
-from trellis.dialects.pinot.value.epochs import millis_of
-from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
+from trellis.dialects.pinot.functions.registry import FunctionError, timestamp_of
+from trellis.dialects.pinot.grammar.tokens import ExpressionError
+from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, millis_of
 from trellis.errors import UsageError
 
 PINOT: Final = "1.5.1"
@@ -172,3 +175,75 @@ def _reason(error: Any) -> str:
             messages.append(message.rstrip(".: "))
         last, error = error, error.getCause()
     return ": ".join(messages) or str(last.getClass().getSimpleName())
+
+
+@dataclass(frozen=True)
+class PinotExpression:
+    """A compiled expression, for a row of values. The call raises FunctionError where Pinot fails the row."""
+
+    text: str
+
+    def __call__(self, row: Mapping[str, Any]) -> Any:
+        return _evaluator(os.getpid(), self.text).evaluate(row)
+
+
+def pinot_expression(text: str) -> PinotExpression:
+    """Raises ExpressionError where Pinot cannot parse the text, UsageError without jars."""
+    try:
+        _evaluator(os.getpid(), text)
+    except PinotError as error:
+        raise ExpressionError(str(error)) from None
+    return PinotExpression(text)
+
+
+@lru_cache(maxsize=256)
+def _evaluator(process: int, text: str) -> _Evaluator:
+    return _Evaluator(pinot_classes(), text)
+
+
+class _Evaluator:
+    """Pinot's evaluator of one expression. Its row in Java is used again: one call for each argument."""
+
+    def __init__(self, classes: PinotClasses, text: str) -> None:
+        self._classes = classes
+        with classes.calls() as pinot:
+            factory = pinot.segment.local.function.FunctionEvaluatorFactory
+            self._evaluator = factory.getExpressionEvaluator(text)
+            self._arguments = [*map(str, self._evaluator.getArguments())]
+            self._row = pinot.spi.data.readers.GenericRow()
+
+    def evaluate(self, row: Mapping[str, Any]) -> Any:
+        try:
+            with self._classes.calls():
+                for name in self._arguments:
+                    self._row.putValue(name, self._classes.to_java(row.get(name)))
+                return self._classes.from_java(self._evaluator.evaluate(self._row))
+        except PinotError as error:
+            raise FunctionError(str(error)) from None
+
+
+def pinot_faults(
+    schema: str, table: Mapping[str, Any] | None
+) -> Iterator[tuple[Literal["schema", "table config"], str]]:
+    """What Pinot refuses in which document. Pinot stops at the first fault of each, and reads no table config
+    with an invalid schema.
+
+    Raises UsageError without jars.
+    """
+    classes = pinot_classes()
+    try:
+        read = classes.schema(schema)
+        with classes.calls() as pinot:
+            pinot.segment.local.utils.SchemaUtils.validate(read)
+    except PinotError as error:
+        yield "schema", str(error)
+        return
+    if table is None:
+        return
+    try:
+        config = classes.table_config(json.dumps(table, default=dict))
+        with classes.calls() as pinot:
+            pinot.segment.local.utils.TableConfigUtils.validate(config, read)
+            pinot.segment.local.utils.SchemaUtils.validate(read, [config])
+    except PinotError as error:
+        yield "table config", str(error)

@@ -9,9 +9,8 @@ from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_M
 from trellis.dialects.pinot.document.defaults import default_of, parse_default
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType, Value
-from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
-from trellis.dialects.pinot.value.source_kinds import CannotConvert
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, millis_of
 from trellis.errors import SchemaError
 
 

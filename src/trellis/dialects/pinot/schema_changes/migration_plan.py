@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.json_output import compact
 from trellis.dialects.pinot.document.writer import document_of
-from trellis.dialects.pinot.schema_changes.changes import Change, Effort, changes
-from trellis.dialects.pinot.schema_changes.compatibility import incompatibilities, is_same_schema
+from trellis.dialects.pinot.schema_changes.changes import (
+    Change,
+    Effort,
+    changes,
+    incompatibilities,
+    is_same_schema,
+)
 from trellis.dialects.pinot.table.config import name_of, table_config
 from trellis.dialects.pinot.table.generated_config import offline_table
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
+from trellis.dialects.pinot.value.json_text import compact
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal, cast, get_args
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.json_object import ReadReport, shown
 from trellis.dialects.pinot.document.known_keys import is_schema
-from trellis.dialects.pinot.table.json_object import TableConfigObject, values_at
-from trellis.dialects.pinot.table.known_keys import check_value_kinds
+from trellis.dialects.pinot.table.known_keys import TableConfigObject, check_value_kinds, values_at
 from trellis.errors import SchemaError
 
 _IN_PINOT: Final = "is carried out by Pinot only: a load needs a table config without it"

@@ -11,20 +11,19 @@ from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
-from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
-from trellis.dialects.pinot.document.virtual_columns import built_in_columns
+from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.table.config import SUFFIXES
-from trellis.dialects.pinot.table.json_object import values_at
+from trellis.dialects.pinot.table.known_keys import values_at
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
+VIRTUAL_COLUMNS: Final = ("$docId", "$hostName", "$segmentName")
+"""The columns that servers compute for every table."""
 INSTANT_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.TIMESTAMP)
 VALUE_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.FLOAT, PinotType.DOUBLE)
 LENGTH_TYPES: Final = (PinotType.STRING, PinotType.JSON, PinotType.BYTES)
 
 
-def lints_of(
-    schema: PinotSchema, profile: Profile = BASE, table_config: Mapping[str, Any] | None = None
-) -> tuple[Fault, ...]:
+def lints_of(schema: PinotSchema, table_config: Mapping[str, Any] | None = None) -> tuple[Fault, ...]:
     """What Pinot accepts and a person should review, with the JSON pointer of each.
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
@@ -33,14 +32,13 @@ def lints_of(
     ['a BIG_DECIMAL dimension is not documented: Pinot takes it']
     """
     lints: list[Fault] = [*_schema_lints(schema)]
-    virtual = {column.name for column in built_in_columns(profile)}
     for field in placed_fields(schema):
         lints += _field_lints(field, schema.column_nulls)
         if field.spec.field_type is FieldType.DATE_TIME:
             lints += _instant_lints(field)
         if field.spec.field_type is FieldType.COMPLEX:
             lints += _complex_lints(field)
-        if field.spec.name in virtual and not profile.extended:
+        if field.spec.name in VIRTUAL_COLUMNS:
             lints.append(field.fault(f"{field.spec.name} hides the virtual column of that name", "name"))
     lints += _null_lints(schema, table_config or {})
     return tuple(lints)

@@ -12,7 +12,6 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import DUPLICATE_FIELD, ReadReport, Unknown
 from trellis.dialects.pinot.document.known_keys import LISTS
 from trellis.dialects.pinot.document.reader import examine
-from trellis.dialects.pinot.document.types import BASE, Profile
 from trellis.dialects.pinot.table.known_keys import check_value_kinds
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
@@ -30,30 +29,24 @@ _NEED_ALL_COLUMNS: Final = re.compile(
 _NEED_KEYS: Final = frozenset({"/isDimTable", "/upsertConfig", "/dedupConfig"})
 
 
-def schema_faults(schema: PinotSchema, report: ReadReport, *profiles: Profile) -> tuple[Fault, ...]:
+def schema_faults(schema: PinotSchema, report: ReadReport) -> tuple[Fault, ...]:
     """Every fault of a schema that `examine` read, in the order of the document and without duplicates.
 
-    With several profiles only the faults in all of them count. Consequences of a fault of reading are left
-    out, such as a missing key column where a column could not be read.
+    Consequences of a fault of reading are left out, such as a missing key column where a column could not be
+    read.
     """
     unread = {fault.pointer for fault in report.faults}
-    faults = faults_of(schema, profiles[0] if profiles else BASE)
-    for profile in profiles[1:]:
-        others = faults_of(schema, profile)
-        faults = tuple(fault for fault in faults if fault in others)
     faults_in_document = [*report.faults]
-    for fault in faults:
+    for fault in faults_of(schema):
         moved = replace(fault, pointer=report.pointer_in_document(fault.pointer))
         if not _follows(moved, report) and not (moved.pointer in unread and _is_key(moved.pointer)):
             faults_in_document.append(moved)
     return _sorted(faults_in_document)
 
 
-def config_faults(
-    schema: PinotSchema, report: ReadReport, profile: Profile, table: Mapping[str, Any]
-) -> tuple[Fault, ...]:
+def config_faults(schema: PinotSchema, report: ReadReport, table: Mapping[str, Any]) -> tuple[Fault, ...]:
     """The faults of a table config that concern its rows, as far as the schema could be read."""
-    return tuple(fault for fault in table_faults(schema, profile, table) if not _follows(fault, report))
+    return tuple(fault for fault in table_faults(schema, table) if not _follows(fault, report))
 
 
 def deployment_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[Fault, ...]:
@@ -104,9 +97,7 @@ class SchemaResult:
     unknown: tuple[Unknown, ...] = ()
 
 
-def read_schema(
-    document: str | bytes | Mapping[str, Any], profile: Profile = BASE, where: str = "schema"
-) -> SchemaResult:
+def read_schema(document: str | bytes | Mapping[str, Any], where: str = "schema") -> SchemaResult:
     """The schema of a document, JSON text or its object.
 
     Raises SchemaFaults for a document that Pinot does not load, with all other faults too; SchemaError where
@@ -116,8 +107,7 @@ def read_schema(
     >>> result.schema.name, [str(unknown) for unknown in result.unknown]
     ('s', ["/metricFieldSpec is ignored: did you mean 'metricFieldSpecs'?"])
     """
-    schema, report = examine(document, profile, where)
+    schema, report = examine(document, where)
     if report.faults:
-        followed = (profile, BASE) if profile.extended else (profile,)
-        raise SchemaFaults(where, schema_faults(schema, report, *followed))
+        raise SchemaFaults(where, schema_faults(schema, report))
     return SchemaResult(schema, tuple(report.unknown))

@@ -18,8 +18,7 @@ from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.legacy_time import conversion_fault
-from trellis.dialects.pinot.document.types import BASE, FieldType, PinotType, Profile
-from trellis.dialects.pinot.document.virtual_columns import reserved_names
+from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
 from trellis.dialects.pinot.grammar.parser import parse
@@ -120,9 +119,7 @@ METRIC_TYPES: Final = METRIC_DEFAULTS.keys() - {PinotType.STRING}
 _NOT_BLANK_IN_JAVA: Final = frozenset("\x85\xa0\u2007\u202f")
 
 
-def faults_of(
-    schema: PinotSchema, profile: Profile = BASE, table_config: Mapping[str, Any] | None = None
-) -> tuple[Fault, ...]:
+def faults_of(schema: PinotSchema, table_config: Mapping[str, Any] | None = None) -> tuple[Fault, ...]:
     """Every reason for the controller to refuse the schema, or the schema with the table config.
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
@@ -133,26 +130,24 @@ def faults_of(
     faults: list[Fault] = [*_name_faults(schema)]
     fields = tuple(placed_fields(schema))
     for field in fields:
-        faults += _field_faults(field, profile)
+        faults += _field_faults(field)
         if field.spec.field_type is FieldType.DATE_TIME:
             faults += instant_faults(field)
     faults += _case_faults(fields)
     faults += transform_faults(fields)
-    faults += _time_faults(schema, profile)
+    faults += _time_faults(schema)
     faults += _key_faults(schema, fields)
     if table_config is not None:
-        faults += table_faults(schema, profile, table_config)
+        faults += table_faults(schema, table_config)
     return tuple(faults)
 
 
-def is_allowed(data_type: PinotType, role: FieldType, profile: Profile = BASE) -> bool:
+def is_allowed(data_type: PinotType, role: FieldType) -> bool:
     """Whether a field of this role may have the type.
 
     >>> is_allowed(PinotType.JSON, FieldType.DIMENSION), is_allowed(PinotType.JSON, FieldType.METRIC)
     (True, False)
     """
-    if data_type in types.EXTENDED and not profile.extended:
-        return False
     if role is FieldType.METRIC:
         return data_type in METRIC_TYPES
     return (data_type in types.COMPLEX) == (role is FieldType.COMPLEX)
@@ -166,22 +161,19 @@ def _name_faults(schema: PinotSchema) -> Iterator[Fault]:
         yield Fault("/schemaName", f"schemaName {schema.name} must not contain two underscores, __")
 
 
-def _field_faults(field: PlacedField, profile: Profile) -> Iterator[Fault]:
+def _field_faults(field: PlacedField) -> Iterator[Fault]:
     spec = field.spec
     if any(sign.isspace() and sign not in _NOT_BLANK_IN_JAVA for sign in spec.name):
         message = f'The column name "{spec.name}" should not contain blank space.'
         yield field.fault(message, "name")
-    if spec.name in reserved_names(profile):
-        message = f'The column name "{spec.name}" is reserved for a built-in virtual column.'
-        yield field.fault(message, "name")
-    if not is_allowed(spec.data_type, spec.field_type, profile):
+    if not is_allowed(spec.data_type, spec.field_type):
         message = (
             f"Unsupported data type: {spec.data_type.value} in {spec.field_type.value} field: {spec.name}"
         )
         yield field.fault(message, "dataType")
     if not spec.single_value and spec.data_type is PinotType.JSON:
         yield field.fault("JSON columns cannot be of multi-value type", "singleValueField")
-    if not spec.single_value and spec.data_type is PinotType.BIG_DECIMAL and not profile.extended:
+    if not spec.single_value and spec.data_type is PinotType.BIG_DECIMAL:
         yield field.fault("BIG_DECIMAL columns cannot be of multi-value type", "singleValueField")
     if isinstance(spec.default, float) and spec.default != spec.default:
         yield field.fault(f"NaN as null default value is not managed yet for {spec.name}", "defaultNullValue")
@@ -199,13 +191,10 @@ def _case_faults(fields: tuple[PlacedField, ...]) -> Iterator[Fault]:
         seen.add(folded)
 
 
-def _time_faults(schema: PinotSchema, profile: Profile) -> Iterator[Fault]:
+def _time_faults(schema: PinotSchema) -> Iterator[Fault]:
     if schema.time is None:
         return
     place, name = "/timeFieldSpec", schema.time.column.name
-    if profile.extended:
-        message = "TimeFieldSpec (fieldType=TIME) is deprecated; use DateTimeFieldSpec instead"
-        yield Fault(place, message, name)
     if error := conversion_fault(schema.time):
         yield Fault(place, error, name)
     sides = {"incomingGranularitySpec": schema.time.incoming, "outgoingGranularitySpec": schema.time.outgoing}

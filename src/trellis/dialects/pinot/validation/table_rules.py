@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
-from trellis.dialects.pinot.document.types import FieldType, Profile
+from trellis.dialects.pinot.document.types import FieldType
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.evaluation_order import order_transforms
+from trellis.dialects.pinot.expression.transforms import order_transforms
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Call, Expression, arguments, nodes
+from trellis.dialects.pinot.grammar.tree import Expression, arguments
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
-from trellis.dialects.pinot.table.json_object import values_at
+from trellis.dialects.pinot.table.known_keys import values_at
 from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
 from trellis.errors import SchemaError
 
@@ -24,7 +24,7 @@ _FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggreg
 """The objects that may read columns outside the schema."""
 
 
-def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, Any]) -> Iterator[Fault]:
+def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[Fault]:
     """The reasons for the controller to refuse the table with this schema, with pointers into its config.
 
     Consequences of a fault of reading are left out.
@@ -34,7 +34,7 @@ def table_faults(schema: PinotSchema, profile: Profile, document: Mapping[str, A
     check = _TableCheck(schema, columns(schema), read.config, read)
     yield from check.name()
     yield from check.time_column()
-    wrong_transforms = [*check.transforms(profile)]
+    wrong_transforms = [*check.transforms()]
     yield from wrong_transforms or check.cycle()
     yield from check.filter()
     yield from check.enrichers()
@@ -93,7 +93,7 @@ class _TableCheck:
                 name,
             )
 
-    def transforms(self, profile: Profile) -> Iterator[Fault]:
+    def transforms(self) -> Iterator[Fault]:
         declared = dict(zip(self.read.places, self.config.transforms, strict=True))
         parsed: dict[int, Expression] = {}
         for index, (column, text) in declared.items():
@@ -125,17 +125,6 @@ class _TableCheck:
                     column,
                     f"Arguments of a transform function '{text}' cannot contain the destination column"
                     f" '{column}'",
-                )
-            if (
-                profile.extended
-                and self.config.kind == "REALTIME"
-                and index in parsed
-                and _calls_now(parsed[index])
-            ):
-                yield _transform(
-                    index,
-                    column,
-                    f"transform '{text}' of a REALTIME table must not call now(): replicas would differ",
                 )
 
     def cycle(self) -> Iterator[Fault]:
@@ -179,7 +168,3 @@ class _TableCheck:
 
 def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:
     return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", message, column, unchecked)
-
-
-def _calls_now(expression: Expression) -> bool:
-    return any(isinstance(node, Call) and node.name == "now" for node, _ in nodes(expression))

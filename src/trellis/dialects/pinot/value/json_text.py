@@ -12,7 +12,6 @@ from json.encoder import encode_basestring as _quote
 from typing import Any, Final
 from uuid import UUID
 
-from trellis.dialects.pinot.value.epochs import millis_of
 from trellis.dialects.pinot.value.numbers import (
     NotANumber,
     decimal_text,
@@ -21,7 +20,7 @@ from trellis.dialects.pinot.value.numbers import (
     parse_decimal,
     without_trailing_zeros,
 )
-from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of, millis_of
 
 
 def quoted(text: str) -> str:
@@ -257,3 +256,35 @@ _LIMITED_READER: Final = json.JSONDecoder(
 _WRITER: Final = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_refuse_value
 )
+
+
+def compact(value: Any) -> str:
+    """The value as JSON without blanks.
+
+    >>> compact({"b": 1, "a": [1.10, "x", None, 1e20]})
+    '{"b":1,"a":[1.1,"x",null,1.0E20]}'
+    """
+    return json_of(value, sort=False)
+
+
+def pretty(value: Any, indent: str = "") -> str:
+    """The value as JSON over several lines, as the controller answers it.
+
+    >>> print(pretty({"a": [{"b": 1}], "c": {}, "d": ["x", "y"]}))
+    {
+      "a" : [ {
+        "b" : 1
+      } ],
+      "c" : { },
+      "d" : [ "x", "y" ]
+    }
+    """
+    if isinstance(value, Mapping):
+        if not value:
+            return "{ }"
+        inner = indent + "  "
+        items = (f"{inner}{quoted(str(key))} : {pretty(entry, inner)}" for key, entry in value.items())
+        return "{\n" + ",\n".join(items) + f"\n{indent}}}"
+    if isinstance(value, list | tuple):
+        return "[ " + ", ".join(pretty(element, indent) for element in value) + " ]" if value else "[ ]"
+    return compact(value)

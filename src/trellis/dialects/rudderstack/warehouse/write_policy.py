@@ -42,7 +42,7 @@ def _users(options: Options, named: StandardNames, table: str) -> KeyedWrite:
     keys, latest = named.columns("id"), named.column("received_at")
     if options.warehouse.policy.users == "append":
         return KeyedWrite(table, (), latest, "append")
-    on_match: OnMatch = "newer" if options.users_merge == "latest_row" else "fill"
+    on_match: OnMatch = "newer" if options.users_merge == "latest_row" else "coalesce_latest"
     return KeyedWrite(table, keys, latest, on_match, needs_keys=True)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
 
-from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, ColumnType, TypeName, varchar
+from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, ColumnType, TypeName, char, varchar
 from trellis.dialects.snowplow.columns.family_table import FamilyTable
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.document.nodes import pointer_to
@@ -37,6 +37,12 @@ _TYPES: Final[Mapping[str, TypeName]] = {
     "STRING": "VARCHAR",
 }
 """Types as users write them, and as catalogs of warehouses show them."""
+_NUMBERS: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("CHAR", "CHARACTER", "VARCHAR", "CHARACTER VARYING"), 1),
+    **dict.fromkeys(("DECIMAL", "NUMERIC"), 2),
+}
+"""How many numbers may stand behind a type; none behind others, also not behind TEXT and STRING."""
+_LENGTHS: Final = ("no length", "one length", "digits and scale")
 _DATA: Final = "$.data."
 
 
@@ -106,6 +112,10 @@ class Overlay:
             columns.insert(position - 1, column)
         return replace(table, columns=tuple(columns))
 
+    def apply_in_place(self, columns: Iterable[Column]) -> list[Column]:
+        """Columns of one version as the overlay has them, in their own order."""
+        return [self._override_of(column).apply(column) for column in columns]
+
     def _override_of(self, column: Column) -> Override:
         pointers = (pointer_to(*path) for path in column.paths)
         named = (self.overrides[pointer] for pointer in pointers if pointer in self.overrides)
@@ -123,8 +133,12 @@ def parse_type(text: str) -> ColumnType:
     name = " ".join(match[1].upper().split()) if match else ""
     if match is None or name not in _TYPES:
         raise SchemaError(f"unknown type {text!r}{nearest(name, _TYPES)}")
-    if _TYPES[name] == "VARCHAR" and not match[2]:
-        return varchar(MAX_VARCHAR)
+    numbers = sum(number is not None for number in match.groups()[1:])
+    if numbers > _NUMBERS.get(name, 0):
+        hint = f"; write VARCHAR({match[2]})" if _TYPES[name] == "VARCHAR" else ""
+        raise SchemaError(f"unknown type {text!r}: {name} takes {_LENGTHS[_NUMBERS.get(name, 0)]}{hint}")
+    if not numbers and _TYPES[name] in ("CHAR", "VARCHAR"):
+        return char(1) if _TYPES[name] == "CHAR" else varchar(MAX_VARCHAR)
     return ColumnType(_TYPES[name], int(match[2]) if match[2] else None, int(match[3] or 0))
 
 

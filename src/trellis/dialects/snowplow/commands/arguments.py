@@ -23,7 +23,7 @@ class ShredArguments(NamedTuple):
     schema: Registry
     out: Annotated[str, option("--out", metavar="DIR", panel=WHERE, help="Where run folders are written.")]
     format: Annotated[
-        str, option("--format", metavar="NAME", panel=HOW, help="csv, parquet or orc; default csv.")
+        str, option("--format", metavar="NAME", panel=HOW, help="csv, parquet, orc or json; default csv.")
     ] = "csv"
     layout: Annotated[
         str,
@@ -48,7 +48,7 @@ class ShredArguments(NamedTuple):
             metavar="NAME",
             panel=HOW,
             help="Warehouse that the files are for: redshift, postgres, spark or duckdb; default redshift "
-            "for csv, spark for others.",
+            "for csv and for json in layout version, spark for others.",
         ),
     ] = None
     dedup: Annotated[

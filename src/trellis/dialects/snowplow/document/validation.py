@@ -13,6 +13,7 @@ from trellis.dialects.snowplow.document.json_text import Number
 from trellis.dialects.snowplow.document.nodes import Node, pointer_to
 from trellis.errors import SchemaError, UsageError
 
+_PLAIN_CLASSES: Final = frozenset((str, int, bool, type(None)))
 META_SCHEMA: Final[Node] = {"$ref": "http://json-schema.org/draft-04/schema#"}
 
 
@@ -71,5 +72,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Number):
         return math.copysign(sys.float_info.max, value) if math.isinf(value) else float(value)
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {
+            key: item if item.__class__ in _PLAIN_CLASSES else _plain(item) for key, item in value.items()
+        }
     return [_plain(item) for item in value] if isinstance(value, list) else value

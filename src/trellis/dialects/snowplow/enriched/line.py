@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from trellis.dialects.snowplow.columns.column_types import LARGEST
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
-from trellis.dialects.snowplow.enriched.fields import FIELDS, AtomicField, Kind
+from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS, FIELDS, REQUIRED, AtomicField, Kind
 
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?Z?", re.ASCII)
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z?", re.ASCII)
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _INTEGER: Final = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
@@ -35,21 +35,31 @@ def split_line(line: bytes) -> dict[str, str]:
 
 def atomic_values(texts: Mapping[str, str]) -> dict[str, Any]:
     """The values of the columns of `events`. Raises BadEvent, which names all fields that are wrong."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {name: text for name, text in texts.items() if name in _ATOMIC}
+    try:
+        for name, read in _TYPED:
+            if name in values:
+                values[name] = read(values[name])
+    except ValueError:
+        raise _unreadable(texts) from None
+    if not values.keys() >= REQUIRED:
+        raise _unreadable(texts)
+    return values
+
+
+def _unreadable(texts: Mapping[str, str]) -> BadEvent:
     errors: list[str] = []
-    for field in FIELDS:
+    for field in ATOMIC_FIELDS:
         text = texts.get(field.name)
         if text is None:
             if field.is_required:
                 errors.append(f"{field.name} is empty")
-        elif field.kind != "j":
-            try:
-                values[field.name] = _read(field, text)
-            except ValueError:
-                errors.append(f"{field.name} is {text[:60]!r}, not {_EXPECTED[field.kind]}")
-    if errors:
-        raise BadEvent("loader_parsing_error", "; ".join(errors[:_MOST_ERRORS]))
-    return values
+            continue
+        try:
+            _reader(field)(text)
+        except ValueError:
+            errors.append(f"{field.name} is {text[:60]!r}, not {_EXPECTED[field.kind]}")
+    return BadEvent("loader_parsing_error", "; ".join(errors[:_MOST_ERRORS]))
 
 
 def read_time(text: str) -> datetime:
@@ -58,15 +68,12 @@ def read_time(text: str) -> datetime:
     >>> read_time("2031-04-05 06:00:00.25").isoformat()
     '2031-04-05T06:00:00.250000+00:00'
     """
-    if not _TIME.fullmatch(text):
+    match = _TIME.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    moment, _, fraction = text.rstrip("Z").partition(".")
-    time = datetime.fromisoformat(moment)
-    return time.replace(microsecond=int(fraction[:6].ljust(6, "0")), tzinfo=timezone.utc)
-
-
-def _read(field: AtomicField, text: str) -> Any:
-    return _READERS[field.kind](text) if field.type.name != "DECIMAL" else _amount(text)
+    moment, fraction = match.groups()
+    microsecond = int(fraction[:6].ljust(6, "0")) if fraction else 0
+    return datetime.fromisoformat(moment).replace(microsecond=microsecond, tzinfo=timezone.utc)
 
 
 def _integer(text: str) -> int:
@@ -112,6 +119,14 @@ _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
     "b": _boolean,
     "u": _uuid,
 }
+
+
+def _reader(field: AtomicField) -> Callable[[str], Any]:
+    return _amount if field.type.name == "DECIMAL" else _READERS[field.kind]
+
+
+_ATOMIC: Final = frozenset(field.name for field in ATOMIC_FIELDS)
+_TYPED: Final = tuple((field.name, _reader(field)) for field in ATOMIC_FIELDS if field.kind != "s")
 _EXPECTED: Final[Mapping[Kind, str]] = {
     "t": "a time such as 2031-04-05 06:00:00.123",
     "i": "an integer of 32 bits",

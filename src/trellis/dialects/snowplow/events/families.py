@@ -61,14 +61,16 @@ class EntityRows(Protocol):
 @dataclass(frozen=True)
 class DataFormats:
     """In files with a format for each version: the schemas whose entities are lines of values, and those
-    whose entities stay JSON. What both name is lines of values, and so is what neither names."""
+    whose entities stay JSON. What both name is lines of values; what neither names is JSON with
+    `json_by_default`, else lines of values."""
 
     tsv: tuple[Criterion, ...] = ()
     json: tuple[Criterion, ...] = ()
+    json_by_default: bool = False
 
     def is_json(self, key: SchemaKey) -> bool:
         is_tsv = any(criterion.matches(key) for criterion in self.tsv)
-        return not is_tsv and any(criterion.matches(key) for criterion in self.json)
+        return not is_tsv and (self.json_by_default or any(criterion.matches(key) for criterion in self.json))
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class FamilyRules:
 
     `as_text`: all columns of the schemas get texts, as in the files that loaders read. `marked`: rows say in
     ENTITY_COLUMN which kind of entity they are of. `by_version`: each version has a table with its own
-    columns, or with its JSON where `formats` say so.
+    columns, or with its JSON where `formats` say so. `unbounded`: texts have no length.
     """
 
     profile: Profile
@@ -101,6 +103,7 @@ class FamilyRules:
     marked: bool = False
     by_version: bool = False
     formats: DataFormats = DataFormats()
+    unbounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,55 +162,80 @@ class FamilyRows(FamilySchemas):
 
     def row(self, entity: Entity, event: ShreddedEvent) -> tuple[str, dict[str, Any]]:
         """The table of an entity, and its row; NULL is left out."""
-        table = self.tables[entity.key]
-        row = metadata_row(entity.key, event)
+        layout = self._row_layouts[entity.key]
+        row = {**layout.metadata, "root_id": event.id, "root_tstamp": event.collected_at}
         if self.rules.marked:
             row[ENTITY_COLUMN] = entity.kind
-        if table.is_json:
-            row[DATA.name] = write_json(entity.data)
-            return table.name, row
-        for column in table.columns:
-            value = value_of(column, entity.data)
+        data = entity.data
+        if layout.is_json:
+            row[DATA.name] = write_json(data)
+            return layout.table, row
+        is_object = isinstance(data, dict)
+        for column, key, convert in layout.cells:
+            value = value_of(column, data) if key is None else data.get(key) if is_object else None
             if value is not None:
-                text = self.rules.as_text or column.type.name in ("CHAR", "VARCHAR")
-                row[column.name] = encodable(text_of(value) or "") if text else plain_value(value, column)
-        return table.name, row
+                row[column.name] = convert(value)
+        return layout.table, row
+
+    @cached_property
+    def _row_layouts(self) -> Mapping[SchemaKey, _RowLayout]:
+        return {key: _row_layout(key, table, self.rules.as_text) for key, table in self.tables.items()}
 
     def _version_table(self, document: SchemaDocument) -> EntityTable:
         key, rules = document.key, self.rules
-        columns = (
-            [DATA] if rules.formats.is_json(key) else columns_of(document, rules.profile, compat=rules.compat)
-        )
         recovered = {recovery.key: recovery.name for recovery in self.table.recovery}
+        if rules.formats.is_json(key):
+            columns = [DATA]
+        else:
+            columns = columns_of(document, rules.profile, compat=rules.compat)
+            if self.overlay is not None and key not in recovered:
+                columns = self.overlay.apply_in_place(columns)
         name = recovered.get(key, self.table.name)
         return EntityTable(f"{name}{VERSION_SIGN}{key.version}", key, columns, key in recovered)
 
 
-def metadata_row(key: SchemaKey, event: ShreddedEvent) -> dict[str, Any]:
-    """The values of the columns before those of the schema."""
-    values = (
-        key.vendor,
-        key.name,
-        key.format,
-        str(key.version),
-        event.id,
-        event.collected_at,
-        EVENTS,
-        write_json([EVENTS, key.name]),
-        EVENTS,
-    )
-    return dict(zip(_METADATA, values, strict=True))
+@dataclass(frozen=True)
+class _RowLayout:
+    """How entities of one version become rows: what all of them have in common, and what is read."""
+
+    table: str
+    is_json: bool
+    metadata: Mapping[str, Any]
+    cells: Sequence[tuple[Column, str | None, Callable[[Any], object]]]
+    """Columns with the one key that has their values, unless there are several or they are further below."""
 
 
-def plain_value(value: object, column: Column) -> object:
+def _row_layout(key: SchemaKey, table: EntityTable, as_text: bool) -> _RowLayout:
+    version, tree = str(key.version), write_json([EVENTS, key.name])
+    metadata = (key.vendor, key.name, key.format, version, None, None, EVENTS, tree, EVENTS)
+    cells = []
+    for column in table.columns:
+        only_key = column.paths[0][0] if len(column.paths) == len(column.paths[0]) == 1 else None
+        is_text = as_text or column.type.name in ("CHAR", "VARCHAR")
+        cells.append((column, only_key, _text if is_text else _CONVERTERS.get(column.type.name, _plain)))
+    return _RowLayout(table.name, table.is_json, dict(zip(_METADATA, metadata, strict=True)), cells)
+
+
+def _text(value: object) -> str:
+    return encodable(text_of(value) or "")
+
+
+def _plain(value: object) -> object:
     """A value of JSON as one that a column of this type may take; what does not fit stays as it is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return encodable(value) if isinstance(value, str) else value
-    convert = _NUMBERS.get(column.type.name)
-    return value if convert is None else convert(value)
+    return encodable(value) if isinstance(value, str) else value
 
 
-def _integer(value: float) -> object:
+def _number(convert: Callable[[Any], object]) -> Callable[[object], object]:
+    def convert_number(value: object) -> object:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return convert(value) if is_number else _plain(value)
+
+    return convert_number
+
+
+def _integer(value: Any) -> object:
+    if value.__class__ is int and -(10**18) < value < 10**18:
+        return value
     exact = decimal_of(value)
     return int(exact) if abs(exact.adjusted()) < 40 and is_whole(value) else exact
 
@@ -221,10 +249,10 @@ def _double(value: float) -> object:
     return number if math.isfinite(number) else decimal_of(value)
 
 
-_NUMBERS: Final[Mapping[TypeName, Callable[[float], object]]] = {
-    "SMALLINT": _integer,
-    "INT": _integer,
-    "BIGINT": _integer,
-    "DECIMAL": decimal_of,
-    "DOUBLE": _double,
+_CONVERTERS: Final[Mapping[TypeName, Callable[[object], object]]] = {
+    "SMALLINT": _number(_integer),
+    "INT": _number(_integer),
+    "BIGINT": _number(_integer),
+    "DECIMAL": _number(decimal_of),
+    "DOUBLE": _number(_double),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from trellis.dialects.snowplow.document.json_text import encodable, read_json
+from trellis.dialects.snowplow.document.json_text import read_json
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.enriched.line import split_line
 from trellis.dialects.snowplow.events.event import JsonPaths, ShreddedEvent, enriched_event, json_event
@@ -55,14 +55,15 @@ class EventRouter:
             times = (time.strftime(_TIME) for time in (event.collected_at, earliest))
             raise BadEvent("generic_error", "collector_tstamp is {}, before {}".format(*times))
         entities = [entity for entity in event.entities if not self._is_skipped(entity.key)]
-        unknown = dict.fromkeys(str(entity.key) for entity in entities if entity.key not in self.families)
+        families = [(entity, self.families.get(entity.key)) for entity in entities]
+        unknown = dict.fromkeys(str(entity.key) for entity, family in families if family is None)
         if missing := [self.unresolved[uri] for uri in unknown if uri in self.unresolved]:
             raise BadEvent("loader_iglu_error", "; ".join(missing))
         if unknown:
             return Routed(references=tuple(unknown))
-        rows: Rows = [] if event.atomic is None else [(EVENTS, _encodable(event.atomic))]
-        for entity in entities:
-            family = self.families[entity.key]
+        rows: Rows = [] if event.atomic is None else [(EVENTS, {**event.atomic})]
+        for entity, family in families:
+            assert family is not None
             if self.rules.validate:
                 family.check(entity)
             family.add_entity(entity, event, rows)
@@ -105,7 +106,3 @@ def read_record(line: bytes) -> dict[str, Any]:
 def family_rows(families: Sequence[EntityRows]) -> dict[SchemaKey, EntityRows]:
     """The families by the keys of their schemas."""
     return {document.key: family for family in families for document in family.documents}
-
-
-def _encodable(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: encodable(value) if isinstance(value, str) else value for name, value in values.items()}

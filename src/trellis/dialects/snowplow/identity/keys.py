@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from trellis.dialects.snowplow.identity.errors import IgluError
@@ -82,6 +83,7 @@ class SchemaKey:
     version: SchemaVer
 
     @staticmethod
+    @lru_cache(maxsize=4096)
     def parse(uri: str) -> SchemaKey:
         """
         >>> str(SchemaKey.parse("iglu:com.acme/event/jsonschema/1-0-0"))

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from trellis.destinations.sql.literals import string_literal
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.events.families import RECORD_COLUMN
+from trellis.dialects.snowplow.events.wide_rows import join_contexts
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.runs.event_store import Arrival, EventStore
 from trellis.errors import DestinationError
@@ -54,7 +55,7 @@ class Duplicates:
     renamed: Mapping[str, RenamedEvent] = field(default_factory=dict)
     context_field: pa.Field | None = None
     """The column of wide rows that gets the contexts of renamed events, where rows are wide."""
-    contexts: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    contexts: Mapping[str, list[Any] | str] = field(default_factory=dict)
     """Those contexts, by the places of their events."""
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -78,7 +79,7 @@ class Duplicates:
         place = batch.schema.get_field_index(column.name)
         stored = [None] * batch.num_rows if place < 0 else batch.column(place).to_pylist()
         values = [
-            [*(contexts or ()), *self.contexts[record]] if record in self.contexts else contexts
+            join_contexts(contexts, self.contexts[record]) if record in self.contexts else contexts
             for record, contexts in zip(batch.column(RECORD_COLUMN).to_pylist(), stored, strict=True)
         ]
         array = pa.array(values, column.type)

@@ -6,7 +6,7 @@ from typing import Final
 
 from trellis.dialects.snowplow.events.families import Layout
 from trellis.dialects.snowplow.identity.keys import SchemaKey
-from trellis.dialects.snowplow.runs.manifest import FORMAT_NAMES, RowFormat
+from trellis.dialects.snowplow.runs.manifest import FORMAT_NAMES, FileFormat
 
 ATOMIC: Final = SchemaKey.parse("iglu:com.snowplowanalytics.snowplow/atomic/jsonschema/1-0-0")
 """What stands for the schema of the events themselves."""
@@ -15,12 +15,12 @@ GOOD_PATH: Final = "output=good"
 """Of wide rows; of the folders of versions the one around them."""
 
 
-def events_path(layout: Layout, format: RowFormat) -> str:
+def events_path(layout: Layout, format: FileFormat) -> str:
     """The folder of the events themselves, where entities are in others."""
     return table_path(layout, ATOMIC, format)
 
 
-def table_path(layout: Layout, key: SchemaKey, format: RowFormat, *, is_recovered: bool = False) -> str:
+def table_path(layout: Layout, key: SchemaKey, format: FileFormat, *, is_recovered: bool = False) -> str:
     """The folder of a table: of a family, or of one version.
 
     >>> table_path("version", ATOMIC, "csv").partition("/format=")[2]

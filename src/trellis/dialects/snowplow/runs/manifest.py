@@ -14,9 +14,9 @@ from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.errors import SchemaError
 
-FileFormat = Literal["csv", "parquet", "orc"]
-RowFormat = FileFormat | Literal["json"]
-"""Of one table: in the folders of versions, entities may stay JSON beside lines of values."""
+FileFormat = Literal["csv", "parquet", "orc", "json"]
+"""Of a run, or of one of its tables: in the folders of versions entities may stay JSON beside lines of
+values."""
 Compression = Literal["NONE", "GZIP"]
 
 ALGORITHM: Final = "1"
@@ -27,7 +27,7 @@ ARTIFACT: Final = "trellis-snowplow-shredder"
 _SCHEMA: Final = "iglu:com.snowplowanalytics.snowplow.storage.rdbloader/shredding_complete/jsonschema/2-0-1"
 
 
-FORMAT_NAMES: Final[Mapping[RowFormat, str]] = {
+FORMAT_NAMES: Final[Mapping[FileFormat, str]] = {
     "csv": "TSV",
     "json": "JSON",
     "parquet": "PARQUET",
@@ -82,6 +82,8 @@ class RunManifest:
     profile: str
     tables: tuple[RunTable, ...]
     layout: Layout = "model"
+    compat: bool = False
+    """Columns and rows are those of Snowplow's own code."""
 
     def completion_document(self, version: str) -> dict[str, Any]:
         """As loaders of Snowplow read it; the schema of this document allows nothing more."""
@@ -119,6 +121,7 @@ class RunManifest:
             "profile": self.profile,
             "format": self.format,
             "layout": self.layout,
+            "compat": self.compat,
             "tables": [vars(table) for table in self.tables],
         }
 
@@ -152,12 +155,29 @@ class RunManifest:
                 families["profile"],
                 tuple(_table(table) for table in families["tables"]),
                 families.get("layout", "model"),
+                families.get("compat", False),
             )
         except (KeyError, TypeError, ValueError, IgluError) as error:
             raise SchemaError(
                 f"{folder}: {COMPLETION_FILE} and {FAMILIES_FILE} are not those of a run ({error!r}); "
                 "shred the run again"
             ) from None
+
+    @staticmethod
+    def of_loadable(folder: Path) -> RunManifest:
+        """That of a run whose files go into tables. Raises SchemaError."""
+        manifest = RunManifest.read(folder)
+        if manifest.algorithm != ALGORITHM:
+            raise SchemaError(
+                f"{folder}: it was shredded by version {manifest.algorithm} of the algorithm, this loader "
+                f"has version {ALGORITHM}; shred it again, or load it with the program that shredded it"
+            )
+        if manifest.layout == "wide":
+            raise SchemaError(
+                f"{folder}: its files are wide rows, which `trellis load --option layout=wide` writes into a "
+                "warehouse; shred the run again with --layout model or version"
+            )
+        return manifest
 
 
 def is_complete(folder: Path) -> bool:

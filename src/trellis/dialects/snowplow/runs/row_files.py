@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timezone
+from datetime import datetime, timezone
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
@@ -16,18 +17,21 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 from trellis.dialects.snowplow.document.json_text import read_json, write_json
+from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
 from trellis.dialects.snowplow.events.families import DATA, RECORD_COLUMN, SCHEMA_COLUMNS
 from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
 from trellis.dialects.snowplow.rows.csv import Event, legacy_document
 from trellis.dialects.snowplow.runs.duplicates import Duplicates
-from trellis.dialects.snowplow.runs.manifest import Compression, RowFormat
+from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
+from trellis.errors import SchemaError
 
 BATCH: Final = 20_000
 BLOCK: Final = 4 << 20
 NULL: Final = r"\N"
 _BLANKS: Final = "[\t\n\r]"
 _BLANKS_COMPAT: Final = "[\t\n]"
-_ENDINGS: Final[Mapping[RowFormat, str]] = {"csv": "txt", "json": "txt", "parquet": "parquet", "orc": "orc"}
+_ATOMIC: Final = frozenset(field.name for field in ATOMIC_FIELDS)
+_ENDINGS: Final[Mapping[FileFormat, str]] = {"csv": "txt", "json": "txt", "parquet": "parquet", "orc": "orc"}
 
 
 class RowWriter(Protocol):
@@ -53,6 +57,43 @@ def read_blocks(path: Path) -> Iterator[bytes]:
             yield b"".join(lines)
 
 
+def is_typed(path: Path) -> bool:
+    """Whether the values of a file of a run have types."""
+    return path.suffix in (".parquet", ".orc")
+
+
+def read_typed(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a file of a run in these columns. Raises SchemaError."""
+    if path.suffix == ".parquet":
+        for batch in read_rows([str(path)], columns):
+            yield batch.select([*columns])
+        return
+    file = orc.ORCFile(str(path))
+    for stripe in range(file.nstripes):
+        try:
+            yield _in_microseconds(file.read_stripe(stripe, [*columns]).select([*columns]))
+        except pa.ArrowInvalid as error:
+            raise SchemaError(
+                f"{path}: ORC is read for times of the years 1678 to 2261 ({error}); shred the run with "
+                "--format csv or parquet"
+            ) from None
+
+
+def read_texts(path: Path, columns: Sequence[str], null: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a file of lines in these columns, as texts. A line feed alone ends a line."""
+    for block in read_blocks(path):
+        values = pc.split_pattern(pa.array(block.decode().removesuffix("\n").split("\n")), "\t")
+        texts = [pc.list_element(values, place) for place in range(len(columns))]
+        is_null = [pc.equal(column, null) for column in texts]
+        yield pa.record_batch(
+            [
+                pc.if_else(condition, pa.scalar(None, pa.string()), column)
+                for condition, column in zip(is_null, texts, strict=True)
+            ],
+            [*columns],
+        )
+
+
 @dataclass(frozen=True)
 class RowFiles:
     """How the files of one table are written.
@@ -60,7 +101,7 @@ class RowFiles:
     In CSV, `null` stands for NULL, and with `keeps_returns` a carriage return stays what it is.
     """
 
-    format: RowFormat
+    format: FileFormat
     compression: Compression
     schema: pa.Schema
     duplicates: Duplicates
@@ -91,7 +132,8 @@ class RowFiles:
             make_lines = partial(csv_lines, null=self.null, blanks=blanks)
             return _LineWriter(target, self.compression, make_lines)
         if self.format == "json":
-            return _LineWriter(target, self.compression, json_lines)
+            is_wide = DATA.name not in self.schema.names
+            return _LineWriter(target, self.compression, wide_lines if is_wide else json_lines)
         if self.format == "orc":
             return _OrcWriter(target, self.schema, self.compression)
         codec = "snappy" if self.compression == "NONE" else "gzip"
@@ -113,6 +155,20 @@ def json_lines(batch: pa.RecordBatch) -> pa.Array:
         key = SchemaKey(vendor, name, format, SchemaVer.parse(version))
         event = Event(row["root_id"], row["root_tstamp"].replace(tzinfo=timezone.utc))
         lines.append(write_json(legacy_document(key, event, read_json(row[DATA.name]))))
+    return pa.array(lines, pa.string())
+
+
+def wide_lines(batch: pa.RecordBatch) -> pa.Array:
+    """Events with their entities as JSON, as loaders of Snowplow read wide rows. Fields of events that are
+    empty are null, columns of entities without one are left out."""
+    names = [name for name in batch.schema.names if name in _ATOMIC]
+    entities = [name for name in batch.schema.names if name not in _ATOMIC]
+    events, contents = batch.select(names).to_pylist(), batch.select(entities).to_pylist()
+    lines = []
+    for event, content in zip(events, contents, strict=True):
+        fields = [f"{write_json(name)}:{write_json(_json_value(value))}" for name, value in event.items()]
+        fields += [f"{write_json(name)}:{text}" for name, text in content.items() if text is not None]
+        lines.append(f"{{{','.join(fields)}}}")
     return pa.array(lines, pa.string())
 
 
@@ -143,6 +199,21 @@ class _OrcWriter:
 
     def close(self) -> None:
         self.writer.close()
+
+
+def _in_microseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Times as tables have them; readers of ORC give nanoseconds."""
+    fields = [
+        field.with_type(pa.timestamp("us")) if pa.types.is_timestamp(field.type) else field
+        for field in batch.schema
+    ]
+    return batch.cast(pa.schema(fields))
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, datetime):
+        return f"{value.isoformat(timespec='milliseconds')}Z"
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -36,7 +36,6 @@ from trellis.dialects.snowplow.runs.manifest import (
     FORMAT_NAMES,
     Compression,
     FileFormat,
-    RowFormat,
     RunManifest,
     RunTable,
     RunType,
@@ -56,7 +55,7 @@ from trellis.engine.staging.dead_letters import REJECTS
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import UsageError
 from trellis.evolution.dialect.metadata import MetadataTables
-from trellis.schema.model import NESTED_TYPE, DataType, Schema, Table
+from trellis.schema.model import DataType, Schema, Table
 
 _STAGING: Final = ".trellis"
 
@@ -166,6 +165,7 @@ class _RunWriter:
             families_of(self.schema).profile.name,
             tuple(tables),
             self.options.layout,
+            self.options.compat,
         )
         manifest.write(self.draft, trellis.__version__)
         return manifest
@@ -187,18 +187,15 @@ class _RunWriter:
 
     def _wide_tables(self, rows: int) -> Iterator[RunTable]:
         """What the columns of each family were made by."""
-        columns = [
-            column for column in self.schema.tables[EVENTS].columns.values() if column.hint(NESTED_TYPE)
-        ]
         families = families_of(self.schema)
         for name, versions in families.versions.items():
             family = SchemaKey.parse(versions[0]).family
             prefixes = tuple(wide_column_name(kind, family) for kind in ("unstruct_event", "contexts"))
+            recovered = tuple(f"{prefix}_recovered_" for prefix in prefixes)
             names = tuple(
-                column.name
-                for column in columns
-                if column.name in prefixes
-                or column.name.startswith(tuple(f"{p}_recovered_" for p in prefixes))
+                name
+                for name in self.schema.tables[EVENTS].columns
+                if name in prefixes or name.startswith(recovered)
             )
             yield RunTable(EVENTS, tuple(versions), names, GOOD_PATH, families.digests[name], rows)
 
@@ -243,7 +240,7 @@ class _RunWriter:
         rows = self.written[table.name] = sum(self.parallel(files.write_file, parts))
         return rows
 
-    def _format_of(self, table: Table) -> RowFormat:
+    def _format_of(self, table: Table) -> FileFormat:
         return "json" if table.hints.get(STAYS_JSON) else self.run.format
 
     def _write_bad_rows(self) -> int:

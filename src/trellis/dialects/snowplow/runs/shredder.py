@@ -32,8 +32,6 @@ from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.schema.model import Schema
 
 DIALECT: Final = "snowplow"
-_PROFILES: Final[Mapping[FileFormat, str]] = {"csv": "redshift", "parquet": "spark", "orc": "spark"}
-"""Whose rules of columns files follow where the user names no warehouse."""
 
 
 @dataclass(frozen=True)
@@ -67,23 +65,31 @@ class Shredder:
         `identity` is what the run is called where its name may be another one when it is shredded again.
         Raises UsageError, SchemaError, RegistryUnavailable, SparkError.
         """
-        if self.settings.get("layout") == "wide" and self.format == "orc":
+        layout = self.settings.get("layout", "model")
+        if layout == "wide" and self.format == "orc":
             raise UsageError(
-                "loaders of Snowplow know wide rows in Parquet; write them with --format parquet"
+                "loaders of Snowplow know wide rows in Parquet and JSON; write them with --format parquet or "
+                "json"
             )
-        profile = get_profile(self.profile or _PROFILES[self.format])
+        if layout == "model" and self.format == "json":
+            raise UsageError(
+                "JSON has no merged columns; write it with --layout version or wide, or choose --format csv"
+            )
+        has_lines = self.format == "csv" or (self.format == "json" and layout == "version")
         target = RunFolder(
             self.out,
             name,
-            profile,
-            self.format,
+            get_profile(self.profile or ("redshift" if has_lines else "spark")),
+            "csv" if has_lines else self.format,
             self.compression,
             self.deduplication,
             self.store,
             self.resolve,
             identity or name,
         )
-        context = _RunContext(target, self.settings, self.tell)
+        context = _RunContext(
+            target, {**self.settings, "text": has_lines, "as_json": self.format == "json"}, self.tell
+        )
         job = LoadJob(
             (LoadInput(records, TableRequest("")),),
             DIALECT,
@@ -132,7 +138,7 @@ class _RunContext:
 
     def look(self, schema_name: str) -> tuple[Schema, Mapping[str, CatalogTable] | None]:
         schemas = self.rules.schemas
-        settings = {**self.settings, "marked": True, "text": self.destination.format == "csv"}
+        settings = {**self.settings, "is_run": True}
         family = self.destination.abilities.family
         return schemas.configure(schemas.new_schema(schema_name), settings, family), None
 

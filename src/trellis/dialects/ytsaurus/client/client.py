@@ -20,6 +20,7 @@ from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
 from trellis.dialects.ytsaurus.store import attributes as node_attributes
 from trellis.dialects.ytsaurus.store import operations, transaction_commands
 from trellis.dialects.ytsaurus.store.altering import alter_table
+from trellis.dialects.ytsaurus.store.inserting import insert_rows
 from trellis.dialects.ytsaurus.store.operations import MergeMode, OperationSpec
 from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
 from trellis.dialects.ytsaurus.store.store import Store
@@ -163,11 +164,26 @@ class YtClient:
         if path.append:
             path.attributes.pop("schema", None)
         parsed = _format(format)
-        if raw or isinstance(input_stream, bytes | str) or hasattr(input_stream, "read"):
-            rows: Iterable[Any] = parse_rows(parsed, _stream(input_stream))
-        else:
-            rows = (from_python(row) for row in input_stream)
+        rows = _rows(input_stream, parsed, raw)
         write_rows(self.store, path.to_yson_type(), rows, parsed.forms)
+
+    def insert_rows(
+        self,
+        table: Any,
+        input_stream: bytes | str | BinaryIO | Iterable[Any],
+        update: bool = False,
+        aggregate: bool = False,
+        format: Any = None,
+        raw: bool | None = None,
+    ) -> None:
+        """Insert rows by their keys, instead of the rows that have these."""
+        parsed = _format(format)
+        rows = _rows(input_stream, parsed, raw)
+        insert_rows(
+            *(self.store, _path(table), rows, parsed.forms),
+            update=update,
+            aggregate=aggregate,
+        )
 
     def read_table(
         self,
@@ -351,6 +367,12 @@ def _format(format: Any) -> Format:
     if format is None:
         return Format("yson", {"format": "text"})
     return format if isinstance(format, Format) else Format.parse(str(format))
+
+
+def _rows(source: Any, format: Format, raw: bool | None) -> Iterable[Any]:
+    if raw or isinstance(source, bytes | str) or hasattr(source, "read"):
+        return parse_rows(format, _stream(source))
+    return map(from_python, source)
 
 
 def _stream(source: Any) -> BinaryIO:

@@ -149,6 +149,32 @@ def write_table(
     _print({"path": path, "rows": count}, "", json)
 
 
+@tables.command("insert-rows")
+def insert_rows(
+    path: TablePath,
+    at: At,
+    format: RowFormat = "yson",
+    update: Annotated[
+        bool, option("--update", panel=HOW, help="Keep the columns that an inserted row does not have.")
+    ] = False,
+    aggregate: Annotated[
+        bool, option("--aggregate", panel=HOW, help="Add to the values of columns with an aggregate.")
+    ] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Insert the rows of standard input by their keys, instead of the rows that have these."""
+    from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.store import inserting
+    from trellis.dialects.ytsaurus.store.writing import parse_rows
+
+    parsed = Format.parse(format)
+    rows = parse_rows(parsed, sys.stdin.buffer)
+    with _open(at) as store:
+        count = inserting.insert_rows(store, path, rows, parsed.forms, update=update, aggregate=aggregate)
+    _print({"path": path, "rows": count}, "", json)
+
+
 @tables.command("read-table", hidden=True)
 @tables.command("read")
 def read_table(

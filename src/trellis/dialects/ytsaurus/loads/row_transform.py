@@ -24,7 +24,7 @@ _NO_KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {}
 class TypedRows:
     """Makes one row of each record, or says why its table does not take it."""
 
-    fast: ColumnarTransform | None = None
+    columnar: ColumnarTransform | None = None
     kinds = _NO_KINDS
 
     def __init__(self, target: TargetTable, options: LoadOptions) -> None:
@@ -43,7 +43,7 @@ class TypedRows:
             ) from None
         return TransformResult([self._target.stage_row(row)])
 
-    def taken(self) -> Counter[str]:
+    def take_warnings(self) -> Counter[str]:
         return Counter()
 
 

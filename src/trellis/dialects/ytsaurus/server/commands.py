@@ -293,6 +293,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         Command("get_supported_features", get_supported_features),
         Command("generate_timestamp", generate_timestamp),
         Command("write_table", None, input="tabular", output="null", is_volatile=True),
+        Command("insert_rows", None, input="tabular", output="null", is_volatile=True),
         Command("read_table", None, output="tabular"),
     )
 }

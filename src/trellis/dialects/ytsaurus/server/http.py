@@ -31,6 +31,7 @@ from trellis.dialects.ytsaurus.server.requests import (
     output_format,
     parse_parameters,
 )
+from trellis.dialects.ytsaurus.store.inserting import insert_rows
 from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
@@ -184,7 +185,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _receive_rows(self, store: Store, request: Request) -> None:
         format = request.format("input_format", input_format(self.headers))
-        write_rows(store, request.value("path"), parse_rows(format, request.body), format.forms)
+        path, rows = request.value("path"), parse_rows(format, request.body)
+        if request.command == "insert_rows":
+            update, aggregate = request.flag("update"), request.flag("aggregate")
+            insert_rows(store, path, rows, format.forms, update=update, aggregate=aggregate)
+        else:
+            write_rows(store, path, rows, format.forms)
 
     def _send_rows(self, store: Store, request: Request) -> None:
         format = request.format("output_format", output_format(self.headers))

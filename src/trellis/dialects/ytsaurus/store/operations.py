@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from trellis.dialects.ytsaurus.errors import YtError
@@ -14,19 +15,17 @@ from trellis.dialects.ytsaurus.inference.operations import (
     InferenceMode,
     Operation,
     OutputSchema,
-    OutputTable,
     merge_keys,
-    output_schema,
 )
-from trellis.dialects.ytsaurus.inference.writes import WritePlan, plan_write
-from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path, parse_sort_columns
+from trellis.dialects.ytsaurus.inference.writes import WritePlan
+from trellis.dialects.ytsaurus.paths.rich_path import parse_path, parse_sort_columns
 from trellis.dialects.ytsaurus.schema.document import parse_flag
 from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
-from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import Slice
 from trellis.dialects.ytsaurus.store.reading import TableSource, open_source
 from trellis.dialects.ytsaurus.store.rewriting.engines import AUTOMATIC, EngineChoice
-from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, check_borders
+from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, check_borders, run_rewrite
+from trellis.dialects.ytsaurus.store.rewriting.output import OperationOutput, locked_output, open_inputs
 from trellis.dialects.ytsaurus.store.rewriting.planning import (
     Part,
     Piece,
@@ -77,20 +76,20 @@ def merge(
 ) -> None:
     """Raises YtError; the output stays as it was then."""
     spec = spec or OperationSpec()
-    with _locked_output(store, target, "merge into") as output:
-        inputs = _open_inputs(store, sources)
+    with locked_output(store, target, "merge into") as output:
+        inputs = open_inputs(store, sources)
         tables = [source.input_table for source in inputs]
         is_sorted = all(table.filtered.is_sorted for table in tables)
         combines = spec.combine_chunks
         if mode == "sorted" or (mode == "auto" and is_sorted):
             _check_ranges(inputs)
             keys = merge_keys(tables, spec.merge_by)
-            job = _Job(output, inputs, output.infer("sorted_merge", inputs, spec, keys), engine)
+            job = _Job(output, inputs, output.infer("sorted_merge", inputs, spec.inference, keys), engine)
             moves = job.moving_pieces(spec)
             job.run(plan_sorted_merge(inputs, list_pieces(inputs), keys, moves, combines=combines))
         else:
             operation: Operation = "unordered_merge" if mode == "unordered" else "ordered_merge"
-            job = _Job(output, inputs, output.infer(operation, inputs, spec), engine)
+            job = _Job(output, inputs, output.infer(operation, inputs, spec.inference), engine)
             parts = plan_concatenation(list_pieces(inputs), job.moving_pieces(spec), combines=combines)
             job.run(parts, first_row=0)
 
@@ -104,9 +103,10 @@ def sort(
     engine: EngineChoice = AUTOMATIC,
 ) -> None:
     """Rows of equal keys keep their order. Raises YtError; the output stays as it was then."""
-    with _locked_output(store, target, "sort into") as output:
-        inputs = _open_inputs(store, sources)
-        result = output.infer("sort", inputs, spec or OperationSpec(), sort_by)
+    with locked_output(store, target, "sort into") as output:
+        inputs = open_inputs(store, sources)
+        inference = (spec or OperationSpec()).inference
+        result = output.infer("sort", inputs, inference, sort_by)
         _Job(output, inputs, result, engine).run_sort()
 
 
@@ -118,9 +118,10 @@ def erase(store: Store, path: Any, spec: OperationSpec | None = None) -> None:
     if len(rich_path.ranges or ()) > 1:
         raise YtError(f"{rich_path.path}: one range is erased at a time, not {len(rich_path.ranges or ())}")
     store.table(rich_path.path)
-    with _locked_output(store, rich_path.path, "erase rows of") as output:
+    with locked_output(store, rich_path.path, "erase rows of") as output:
         source = open_source(store, path)
-        job = _Job(output, [source], output.infer("erase", [source], spec or OperationSpec()))
+        inference = (spec or OperationSpec()).inference
+        job = _Job(output, [source], output.infer("erase", [source], inference))
         ((start, end),) = source.intervals()
         version = source.version
         kept = [*version.cut(0, start), *version.cut(end, version.row_count)]
@@ -139,9 +140,9 @@ def remote_copy(
 ) -> None:
     """Copy a table of another store, mostly file by file. Raises YtError."""
     spec = spec or OperationSpec()
-    with _locked_output(store, target, "copy into") as output:
-        inputs = _open_inputs(cluster, [source])
-        job = _Job(output, inputs, output.infer("remote_copy", inputs, spec), engine)
+    with locked_output(store, target, "copy into") as output:
+        inputs = open_inputs(cluster, [source])
+        job = _Job(output, inputs, output.infer("remote_copy", inputs, spec.inference), engine)
         parts = plan_concatenation(list_pieces(inputs), job.moving_pieces(spec))
         for part in parts:
             if isinstance(part, Piece):
@@ -153,43 +154,10 @@ def remote_copy(
 
 
 @dataclass(frozen=True)
-class _Output:
-    """The table that an operation writes, locked."""
-
-    store: Store
-    table: TableInfo
-    path: RichPath
-    plan: WritePlan
-
-    @property
-    def optimize_for(self) -> str:
-        return self.path.optimize_for or self.table.optimize_for
-
-    def infer(
-        self,
-        operation: Operation,
-        inputs: Sequence[TableSource],
-        spec: OperationSpec,
-        keys: Sequence[SortColumn] = (),
-    ) -> OutputSchema:
-        output = OutputTable(self.plan.schema, self.plan.mode, self.path.path, self.plan.append)
-        tables = [source.input_table for source in inputs]
-        result = output_schema(operation, spec.inference, tables, output, keys, self.store.switches)
-        keys_before = self.table.schema.keys
-        is_prefix = result.schema.keys == keys_before[: len(result.schema.keys)]
-        if self.plan.append and not is_prefix and self.store.catalog.last_slice(self.table.node.id):
-            raise YtError(
-                f"{self.path.path} is sorted by {', '.join(map(str, keys_before)) or 'nothing'}; what is "
-                "appended must be sorted by the same columns"
-            )
-        return result
-
-
-@dataclass(frozen=True)
 class _Job:
     """The rows of inputs on their way into the output."""
 
-    output: _Output
+    output: OperationOutput
     inputs: Sequence[TableSource]
     result: OutputSchema
     engine: EngineChoice = AUTOMATIC
@@ -219,7 +187,7 @@ class _Job:
         if not rewrites:
             return []
         weight = sum(piece.slice.weight for rewrite in rewrites for piece in rewrite.pieces)
-        return self.engine.engine_for(weight).rewrite(files, rewrites)
+        return self.engine.engine_for(weight).run_tasks(partial(run_rewrite, files), rewrites)
 
     def run_sort(self) -> None:
         """Raises YtError."""
@@ -256,25 +224,6 @@ class _Job:
         if self.result.schema.is_sorted:
             last_key = last_row_key(self.output.store, self.output.table) if self.output.plan.append else None
             check_borders(self.result.schema, slices, last_key, first_row)
-
-
-@contextmanager
-def _locked_output(store: Store, target: Any, verb: str) -> Iterator[_Output]:
-    """The output with its lock, which is held while the operation runs. A missing table is created."""
-    path = parse_path(target, store.switches)
-    with store.command(verb) as store:
-        table = store.lock(store.create_if_missing(path.path), verb)
-        plan = WritePlan(table.schema, table.mode, False)
-        if path.append or path.schema is not None or path.sorted_by is not None:
-            is_empty = store.catalog.last_slice(table.node.id) is None
-            plan = plan_write(path, table.schema, table.mode, is_empty=is_empty)
-        yield _Output(store, table, path, plan)
-
-
-def _open_inputs(store: Store, sources: Sequence[Any]) -> list[TableSource]:
-    if not sources:
-        raise YtError("there is no input; name at least one table: --src //home/t")
-    return [open_source(store, source) for source in sources]
 
 
 def _check_ranges(inputs: Iterable[TableSource]) -> None:

@@ -86,11 +86,11 @@ class ColumnReader:
 
     def read(self, records: Records, numbers: Origins) -> ReadResult:
         """The rows of records with these numbers. Raises FastPathMiss, SpecialRows where these are known."""
-        self.program.taken()
+        self.program.take_warnings()
         try:
             return self._read(records, numbers)
         except FastPathMiss:
-            self.program.taken()  # these records are read again
+            self.program.take_warnings()  # these records are read again
             raise
 
     def _read(self, records: Records, numbers: Origins) -> ReadResult:
@@ -110,7 +110,7 @@ class ColumnReader:
                 columns = {name: array.filter(keep) for name, array in columns.items()}
                 batch.rows -= result.dropped
                 batch.origins = numbers[keep.to_numpy(zero_copy_only=False)]
-        damaged = self.program.taken()
+        damaged = self.program.take_warnings()
         if damaged and result.dropped:
             raise FastPathMiss  # which of it was in rows that were dropped is not known
         result.warnings.update(damaged)

@@ -18,7 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from trellis.engine.arrow.cast import Fitted, fitted, plain, shortened
+from trellis.engine.arrow.types import arrow_type, is_json_text
 from trellis.engine.columnar.typed.fields import Field, fields_of, first_value
+from trellis.engine.columnar.typed.json_values import rows_with_json
 from trellis.engine.columnar.typed.preserved import fitted_whole, refuse_shared
 from trellis.engine.columnar.typed.violations import BatchViolations, misfit_rows
 from trellis.engine.columnar.typed.widen import widening
@@ -200,6 +202,8 @@ class TypedBatch:
         converts = field.type is not None and field.type.data_type != column.data_type
         if field.nested or (converts and not self.root.coerces):
             return None
+        if is_json_text(field.arrow):
+            return Fitted(plain(array)) if arrow_type(column) == pa.string() and not converts else None
         return fitted(plain(array), column)
 
     # ---- what contracts say
@@ -272,25 +276,41 @@ class TypedBatch:
         return self.batch if self.stays.all() else self.batch.filter(pa.array(self.stays))
 
     def _filtered(self) -> TableBatch:
+        origins = self.where[-1] + np.flatnonzero(self.stays)
         if self.stays.all():
-            return TableBatch(self.root.name, self.batch.num_rows, dict(self.arrays))
+            return TableBatch(self.root.name, self.batch.num_rows, dict(self.arrays), origins)
         mask = pa.array(self.stays)
         columns = {name: array.filter(mask) for name, array in self.arrays.items()}
-        return TableBatch(self.root.name, int(self.stays.sum()), columns)
+        return TableBatch(self.root.name, len(origins), columns, origins)
 
     # ---- rows that are looked at one by one
 
     def items(self) -> list[Any]:
         """The rows as Python values, without what these cannot hold if it is placed already."""
-        remaining = [field for field in self.fields if field.name not in self.arrays or not _too_wide(field)]
+        remaining = [
+            field
+            for field in self.fields
+            if field.name not in self.arrays or not (_too_wide(field) or is_json_text(field.arrow))
+        ]
         if not remaining:
             return [{}] * self.batch.num_rows
         shortened_columns = [shortened(self.batch.column(field.at)) for field in remaining]
         for field, column in zip(remaining, shortened_columns, strict=True):
             if column.cut and field.name not in self.arrays:
                 self.cut[_CUT.format(self.root.name, field.name)] += column.cut
-        return rows_of(
-            pa.RecordBatch.from_arrays([m.array for m in shortened_columns], names=[f.key for f in remaining])
+        return rows_with_json(
+            pa.RecordBatch.from_arrays(
+                [m.array for m in shortened_columns], names=[f.key for f in remaining]
+            ),
+            self._spreads,
+        )
+
+    def _spreads(self, path: Sequence[str]) -> bool:
+        """Whether the table has columns below a map, and none for the map."""
+        naming, columns = self.plan.naming, self.root.table.columns if self.root.table else {}
+        name = naming.join(*map(naming.key, path))
+        return name not in columns and any(
+            column.startswith(f"{name}{naming.separator}") for column in columns
         )
 
     def without_columns(self, seen: Observations) -> Observations:

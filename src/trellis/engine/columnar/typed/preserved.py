@@ -14,7 +14,7 @@ from trellis.engine.arrow.cast import Fitted, fitted, json_of, plain, shortened
 from trellis.engine.arrow.nested_types import nested_type
 from trellis.engine.arrow.nested_values import Misfit, nested_cast, nested_of_texts
 from trellis.engine.arrow.number_text import is_number_text
-from trellis.engine.arrow.types import arrow_type
+from trellis.engine.arrow.types import arrow_type, is_json_text
 from trellis.engine.columnar.typed.fields import Field
 from trellis.engine.exact.slots import TableBuilder
 from trellis.engine.input.parquet import rows_of
@@ -31,7 +31,9 @@ def fitted_whole(
     """The values as the column stores them, nested ones as such or as JSON; None where one does not fit."""
     nested, texts = nested_type(column), field.type is not None and field.type.data_type == "text"
     if nested is not None:
-        return _nested(array, nested, texts)
+        return _nested(array, nested, texts or is_json_text(field.arrow))
+    if is_json_text(field.arrow):
+        return Fitted(plain(array)) if column.data_type in ("json", "text") else None
     if field.nested:
         return Fitted(json_of(array)) if column.data_type in ("json", "text") else None
     values = plain(array)

@@ -12,8 +12,6 @@ from trellis.dialects.pinot.validation.table_config import (
     indexes,
     ingestion,
     placement,
-    segments,
-    star_trees,
     streams,
     structure,
     upserts,
@@ -22,12 +20,10 @@ from trellis.dialects.pinot.validation.table_config.checked_table import Checked
 
 RULES: Final[tuple[Rule, ...]] = (
     *structure.RULES,
-    *segments.RULES,
     *streams.RULES,
     *ingestion.RULES,
     *indexes.RULES,
     *index_properties.RULES,
-    *star_trees.RULES,
     *upserts.RULES,
     *placement.RULES,
 )

@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
-from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule, is_integer
-from trellis.dialects.pinot.validation.table_config.time_spans import is_data_size, period_millis
+from trellis.dialects.pinot.validation.table_config.checked_table import (
+    CheckedTable,
+    Rule,
+    is_data_size,
+    is_integer,
+    period_millis,
+)
 
 _INGESTION: Final = "/ingestionConfig/streamIngestionConfig"
 _MAPS: Final = f"{_INGESTION}/streamConfigMaps"

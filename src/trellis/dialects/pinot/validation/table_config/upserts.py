@@ -10,8 +10,13 @@ from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.validation.table_config.checked_table import DEDUP, UPSERT, CheckedTable, Rule
-from trellis.dialects.pinot.validation.table_config.time_spans import period_millis
+from trellis.dialects.pinot.validation.table_config.checked_table import (
+    DEDUP,
+    UPSERT,
+    CheckedTable,
+    Rule,
+    period_millis,
+)
 
 _ROUTING: Final = "/routing/instanceSelectorType"
 _PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap"

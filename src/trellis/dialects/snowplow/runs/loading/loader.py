@@ -30,7 +30,6 @@ from trellis.dialects.snowplow.runs.loading.records import (
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
 from trellis.dialects.snowplow.runs.manifest import (
-    ALGORITHM,
     RunManifest,
     RunTable,
     find_runs,
@@ -115,17 +114,7 @@ class RunLoader:
         """Load one run folder. `finish` does what belongs to the same commit."""
         if not is_complete(run):
             return RunReport(run.name, "incomplete")
-        manifest = RunManifest.read(run)
-        if manifest.algorithm != ALGORITHM:
-            raise SchemaError(
-                f"{run}: it was shredded by version {manifest.algorithm} of the algorithm, this loader has "
-                f"version {ALGORITHM}; shred it again, or load it with the program that shredded it"
-            )
-        if manifest.layout == "wide":
-            raise SchemaError(
-                f"{run}: its files are wide rows, which `trellis load --option layout=wide` writes into a "
-                "warehouse; shred the run again with --layout model or version"
-            )
+        manifest = RunManifest.of_loadable(run)
         if not manifest.types and not manifest.good and not manifest.bad and manifest.earliest is None:
             return RunReport(run.name, "empty")
         with self.warehouse.commit(self.dataset, manifest.base) as commit:
@@ -165,7 +154,7 @@ class _RunLoad:
     def load_tables(self) -> RunReport:
         """Plan the changes of all tables, make them, and copy all files."""
         warehouse, dataset = self.loader.warehouse, self.loader.dataset
-        families = FamilyVersions(self.loader.registry, warehouse.profile)
+        families = FamilyVersions(self.loader.registry, warehouse.profile, self.manifest.compat)
         records = last_definitions(warehouse, dataset)
         planner = TablePlanner(families, dataset, self.manifest, self.loader.verification, records)
         real_tables = warehouse.tables(dataset)
@@ -234,8 +223,6 @@ class _RunLoad:
         time_column: str = "",
         null: str = NULL,
     ) -> CopyResult:
-        if self.manifest.format == "orc":
-            raise UsageError(f"{self.run}: ORC is not loaded; shred the run with --format csv or parquet")
         profile = self.loader.warehouse.profile
         job = CopyJob(
             self.manifest.base,
@@ -248,10 +235,11 @@ class _RunLoad:
                 )
                 for source, column in columns.items()
             ],
-            NULL if self.manifest.format == "parquet" else null,
+            null if self.manifest.format == "csv" else NULL,
             event_column,
             self.now,
             time_column,
+            self.manifest.compat,
         )
         result = self.commit.copy_files(job) if job.files else CopyResult(0, 0)
         if result.rows != expected_rows:

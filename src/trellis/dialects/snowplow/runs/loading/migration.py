@@ -40,6 +40,8 @@ class FamilyVersions:
 
     registry: Registry
     profile: Profile
+    compat: bool = False
+    """Tables are as Snowplow's own code makes them."""
     _overlays: dict[Family, Overlay | None] = field(default_factory=dict, repr=False, compare=False)
 
     def versions(self, family: Family) -> list[SchemaKey]:
@@ -56,7 +58,7 @@ class FamilyVersions:
 
     def merged(self, keys: Sequence[SchemaKey]) -> FamilyTable:
         """The table of versions in their order, as rules make it."""
-        return merge_family(self.documents(keys), self.profile)
+        return merge_family(self.documents(keys), self.profile, compat=self.compat)
 
     def table(self, keys: Sequence[SchemaKey]) -> FamilyTable:
         """The table of versions in their order, with its overlay."""

@@ -18,7 +18,7 @@ from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import MANIFEST, manifest_row
 from trellis.dialects.snowplow.runs.loading.verification import Verification
-from trellis.dialects.snowplow.runs.manifest import RunManifest
+from trellis.dialects.snowplow.runs.manifest import FORMAT_NAMES, RunManifest
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange, group_columns
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
 from trellis.errors import SchemaError, UsageError
@@ -45,25 +45,20 @@ class RedshiftScript:
 
         Raises SchemaError for a run that the tables may not take.
         """
-        manifest = RunManifest.read(run)
+        manifest = RunManifest.of_loadable(run)
         if manifest.profile != PROFILE.name:
             raise SchemaError(
                 f"{run}: it was shredded for {manifest.profile}; shred it again with --profile redshift"
             )
-        families = FamilyVersions(self.registry, PROFILE)
+        families = FamilyVersions(self.registry, PROFILE, manifest.compat)
         planner = TablePlanner(families, self.dataset, manifest, self.verification)
-        changes = [
-            *planner.changes(tables).values(),
-            *(
-                [events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)]
-                if manifest.good
-                else []
-            ),
-        ]
-        resizing = [statement for change in changes for statement in change.resizing]
+        changes = planner.changes(tables)
+        if manifest.good:
+            changes[EVENTS] = events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)
+        resizing = [statement for change in changes.values() for statement in change.resizing]
         inside = [
             self._create_manifest(),
-            *(statement for change in changes for statement in change.adding),
+            *(statement for change in changes.values() for statement in change.adding),
             *self._copies(run, manifest, changes),
             *self._load_time(manifest),
             self._record(manifest),
@@ -71,28 +66,28 @@ class RedshiftScript:
         statements = (*resizing, "BEGIN TRANSACTION", *inside, "END TRANSACTION")
         return "".join(f"{statement};\n" for statement in statements)
 
-    def _copies(self, run: Path, manifest: RunManifest, changes: list[TableChange]) -> Iterator[str]:
+    def _copies(self, run: Path, manifest: RunManifest, changes: Mapping[str, TableChange]) -> Iterator[str]:
         if manifest.good:
-            names = [column.name for column in changes[-1].columns if column.name != LOAD_TIME]
+            names = [column.name for column in changes[EVENTS].columns if column.name != LOAD_TIME]
             path = events_path(manifest.layout, manifest.format)
             yield self._copy(EVENTS, names, f"{run.name}/{path}", manifest)
         for table in manifest.tables:
-            yield self._copy(table.table, table.columns, f"{run.name}/{table.path}", manifest)
+            renamed = changes[table.table].renamed
+            names = [renamed.get(name, name) for name in table.columns]
+            yield self._copy(table.table, names, f"{run.name}/{table.path}", manifest)
 
-    def _copy(self, table: str, names: list[str] | tuple[str, ...], path: str, manifest: RunManifest) -> str:
+    def _copy(self, table: str, names: list[str], path: str, manifest: RunManifest) -> str:
         listed = ", ".join(map(quoted, names))
         source = string_literal(f"{self.stage.rstrip('/')}/{path}/")
-        options = (
-            ["FORMAT AS PARQUET"] if manifest.format == "parquet" else self._csv_options(table, manifest)
-        )
+        is_csv = manifest.format == "csv"
+        format = f"FORMAT AS {FORMAT_NAMES[manifest.format]}"
+        options = self._csv_options(table, manifest) if is_csv else [format]
         return (
             f"COPY {self._reference(table)} ({listed}) FROM {source} "
             f"IAM_ROLE {string_literal(self.role)} {' '.join(options)}"
         )
 
     def _csv_options(self, table: str, manifest: RunManifest) -> list[str]:
-        if manifest.format != "csv":
-            raise UsageError(f"{manifest.format} is not loaded; shred the run with --format csv or parquet")
         return [
             r"DELIMITER '\t'",
             "TIMEFORMAT 'auto'",

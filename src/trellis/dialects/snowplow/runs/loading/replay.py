@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,14 +17,13 @@ from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.records import FAILED_EVENTS, bad_events, naive
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.warehouses.base import RunCommit
-from trellis.dialects.snowplow.runs.warehouses.sql import SqlCommit, SqlWarehouse
 from trellis.errors import UsageError
 
 ShredderFor = Callable[[Path, str], Shredder]
 """A shredder that writes into a folder, for a profile."""
-_COLUMNS: Final = ("base", "number", "line")
-_RESULTS: Final = "q_results"
-_RESULT_COLUMNS: Final = ("base", "number", "reason", "message", "schema", "pointer", "replayed_at")
+_KEYS: Final = ("base", "number")
+_DONE: Final = "replayed_at"
+_RESULTS: Final = "results.json"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,11 @@ class ReplayReport:
 
 @dataclass(frozen=True)
 class Replayer:
-    """Shreds the lines of failed events anew, and loads those that are good in one transaction."""
+    """Shreds the lines of failed events anew, and loads those that are good.
+
+    The commit that takes their rows notes which events they are. Where tables commit one by one, the files
+    and what is to be noted outlive a replay that is killed; the next one ends it first.
+    """
 
     loader: RunLoader
     shredder_for: ShredderFor
@@ -64,77 +68,79 @@ class Replayer:
     def replay(self, reason: str = "", schema: str = "") -> ReplayReport:
         """Replay all that failed, or those of one reason or one schema. Raises UsageError and what a load
         raises."""
-        warehouse = self.loader.warehouse
-        if not isinstance(warehouse, SqlWarehouse):
-            raise UsageError(
-                f"{warehouse.shown}: events are replayed where one transaction takes all tables, in "
-                "duckdb:PATH and postgresql://...; shred and load their runs again into another dataset"
-            )
-        events = self._failed(reason, schema)
-        if not events:
-            return ReplayReport(0, 0, None, Counter())
-        now = datetime.now(timezone.utc)
-        name = f"run={now:%Y-%m-%d-%H-%M-%S}-{uuid4()}"
-        with TemporaryDirectory(prefix="trellis-replay-") as folder:
-            source = Path(folder, "enriched", name)
-            source.mkdir(parents=True)
-            lines = "".join(f"{event.line}\n" for event in events)
-            (source / "part-00000").write_bytes(lines.encode("utf-8", "surrogatepass"))
-            out = Path(folder, "shredded")
-            self.shredder_for(out, warehouse.profile.name).shred(str(source))
-            failures = [*bad_events(out / name)]
-            report = self._load(out / name, events, failures, now)
+        with self.loader.warehouse.replay_folder(self.loader.dataset) as folder:
+            for results in folder.glob(f"*/{_RESULTS}"):
+                self._load(results)
+            events = self._failed(reason, schema)
+            if not events:
+                return ReplayReport(0, 0, None, Counter())
+            now = datetime.now(timezone.utc)
+            run = self._shred(events, folder, f"run={now:%Y-%m-%d-%H-%M-%S}-{uuid4()}")
+            failures = [*bad_events(run)]
+            report = self._load(_write_results(run, events, failures, now))
         reasons = Counter(kind for kind, _, _ in failures)
         return ReplayReport(len(events), len(events) - len(failures), report, reasons)
+
+    def _shred(self, events: Sequence[FailedEvent], folder: Path, name: str) -> Path:
+        """The run folder of the events."""
+        with TemporaryDirectory(prefix="trellis-replay-") as enriched:
+            source = Path(enriched, name)
+            source.mkdir()
+            lines = "".join(f"{event.line}\n" for event in events)
+            (source / "part-00000").write_bytes(lines.encode("utf-8", "surrogatepass"))
+            self.shredder_for(folder, self.loader.warehouse.profile.name).shred(str(source))
+        return folder / name
 
     def _failed(self, reason: str, schema: str) -> list[FailedEvent]:
         chosen = {"reason": reason, "schema": schema}
         equal = {"replayed_at": None, **{name: value for name, value in chosen.items() if value}}
-        rows = self.loader.warehouse.select(self.loader.dataset, FAILED_EVENTS, _COLUMNS, equal)
+        rows = self.loader.warehouse.select(self.loader.dataset, FAILED_EVENTS, (*_KEYS, "line"), equal)
         return sorted((FailedEvent(*row) for row in rows), key=lambda event: (event.base, event.number))
 
-    def _load(
-        self,
-        run: Path,
-        events: Sequence[FailedEvent],
-        failures: Sequence[tuple[str, str, str]],
-        now: datetime,
-    ) -> RunReport:
-        remaining = Counter(line for _, _, line in failures)
-        details = {line: (kind, message, *failed_place(message)) for kind, message, line in failures}
-        rows: list[tuple[Any, ...]] = []
-        for event in events:
-            has_failed = remaining[event.line] > 0
-            remaining[event.line] -= has_failed
-            result = (*details[event.line], None) if has_failed else (None, None, None, None, naive(now))
-            rows.append((event.base, event.number, *result))
+    def _load(self, results: Path) -> RunReport:
+        """Load the run that results are of, and note them."""
+        rows = [
+            {name: _time(value) if name == _DONE else value for name, value in row.items()}
+            for row in json.loads(results.read_text(encoding="utf-8"))
+        ]
 
-        def mark(commit: RunCommit) -> None:
-            assert isinstance(commit, SqlCommit)
-            _mark_events(commit, rows)
+        def note(commit: RunCommit) -> None:
+            if commit.update_rows(FAILED_EVENTS, _KEYS, rows, _DONE) != len(rows):
+                raise UsageError(
+                    "another replay loaded some of these events meanwhile; replay again for the others"
+                )
 
-        return self.loader.load_run(run, mark, keeps_failed=False)
+        return self.loader.load_run(results.parent, note, keeps_failed=False)
 
 
-def _mark_events(commit: SqlCommit, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Note which events are loaded, and why others failed again.
+def _write_results(
+    run: Path, events: Sequence[FailedEvent], failures: Sequence[tuple[str, str, str]], now: datetime
+) -> Path:
+    """Write what is to be noted of the events of a run: that they are loaded, or why they failed again."""
+    remaining = Counter(line for _, _, line in failures)
+    details = {line: (kind, message, *failed_place(message)) for kind, message, line in failures}
+    rows = []
+    for event in events:
+        has_failed = remaining[event.line] > 0
+        remaining[event.line] -= has_failed
+        reason, message, schema, pointer = details[event.line] if has_failed else (None,) * 4
+        rows.append(
+            {
+                "base": event.base,
+                "number": event.number,
+                "reason": reason,
+                "message": message,
+                "schema": schema,
+                "pointer": pointer,
+                _DONE: None if has_failed else str(naive(now)),
+            }
+        )
+    path = run / _RESULTS
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(rows), encoding="utf-8")
+    draft.replace(path)
+    return path
 
-    Raises UsageError where another replay took some of them meanwhile.
-    """
-    commit.execute(
-        f"CREATE TEMP TABLE {_RESULTS} (base VARCHAR, number BIGINT, reason VARCHAR, message VARCHAR, "
-        "schema VARCHAR, pointer VARCHAR, replayed_at TIMESTAMP)"
-    )
-    commit.warehouse.append_rows(_RESULTS, _RESULT_COLUMNS, rows)
-    failed = commit.reference(FAILED_EVENTS.name)
-    same = (
-        f"failed.base = {_RESULTS}.base AND failed.number = {_RESULTS}.number AND failed.replayed_at IS NULL"
-    )
-    [(count,)] = commit.execute(f"SELECT count(*) FROM {failed} AS failed JOIN {_RESULTS} ON {same}")
-    if count != len(rows):
-        raise UsageError("another replay loaded some of these events meanwhile; replay again for the others")
-    assignments = ", ".join(
-        f"{name} = coalesce({_RESULTS}.{name}, failed.{name})" for name in _RESULT_COLUMNS[2:]
-    )
-    commit.execute(f"UPDATE {failed} AS failed SET {assignments} FROM {_RESULTS} WHERE {same}")
-    commit.execute(f"DROP TABLE {_RESULTS}")
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

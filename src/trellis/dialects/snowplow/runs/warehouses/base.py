@@ -59,6 +59,13 @@ class CopyJob:
     now: datetime
     time_column: str = ""
     """A column of the table that gets the time of the load."""
+    has_returns: bool = False
+    """Texts of CSV may hold carriage returns, which end no line."""
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns of the files."""
+        return [column.source for column in self.columns]
 
     @property
     def folder(self) -> Path:
@@ -88,6 +95,13 @@ class RunCommit(Protocol):
         """Add rows to a table of the loader, which is created if absent."""
         ...
 
+    def update_rows(
+        self, table: Table, keys: Sequence[str], rows: Sequence[Mapping[str, Any]], unset: str
+    ) -> int:
+        """Set values in the rows of a table of the loader that have these keys, and NULL in the column
+        `unset`; how many these are. A value that is NULL changes nothing."""
+        ...
+
 
 class RunWarehouse(Protocol):
     """One connection to a warehouse. Methods raise DestinationError."""
@@ -109,6 +123,11 @@ class RunWarehouse(Protocol):
 
     def commit(self, dataset: str, label: str) -> AbstractContextManager[RunCommit]:
         """All rows of one label go in once, whatever ends an attempt."""
+        ...
+
+    def replay_folder(self, dataset: str) -> AbstractContextManager[Path]:
+        """A folder for the files of one replay. What is in it already is of a replay that was killed, whose
+        rows may be in some of the tables."""
         ...
 
     def set_comment(self, dataset: str, table: str, comment: str) -> None: ...

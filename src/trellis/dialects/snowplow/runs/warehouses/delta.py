@@ -7,16 +7,18 @@ the manifest never see a part of a run.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from trellis.destinations.base import CommitConflict
-from trellis.destinations.folder import make_folder
+from trellis.destinations.folder import exclusive_lock, make_folder
 from trellis.destinations.lake.delta import DeltaStore
 from trellis.destinations.lake.staged import DataFile, TableFiles
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH: Final = 100_000
+_LOCK_WAIT: Final = 600.0
 
 
 class DeltaWarehouse:
@@ -85,6 +88,15 @@ class DeltaWarehouse:
                     f"{self.shown}: another load created the same tables at the same time; load again"
                 ) from None
 
+    @contextmanager
+    def replay_folder(self, dataset: str) -> Iterator[Path]:
+        """One replay at a time has it. It stays when a replay is killed, so that the same files go into the
+        tables that lack them."""
+        folder = Path(self.store.root, "_trellis", "replay", dataset)
+        with exclusive_lock(f"{folder}.lock", _LOCK_WAIT):
+            yield Path(make_folder(str(folder)))
+            shutil.rmtree(folder)
+
     def set_comment(self, dataset: str, table: str, comment: str) -> None:
         self.store.describe(TableName(dataset, table), comment)
 
@@ -106,6 +118,7 @@ class DeltaCommit:
     changes: list[TableChange] = field(default_factory=list)
     files: list[tuple[str, CommitLabel, DataFile]] = field(default_factory=list)
     rows: dict[str, tuple[Table, list[Mapping[str, Any]]]] = field(default_factory=dict)
+    updates: list[tuple[Table, Sequence[str], Sequence[Mapping[str, Any]]]] = field(default_factory=list)
 
     @cached_property
     def _tables(self) -> Mapping[str, RealTable]:
@@ -116,7 +129,7 @@ class DeltaCommit:
 
     def copy_files(self, job: CopyJob) -> CopyResult:
         converter = self.warehouse.converter
-        staging = converter.stage_texts([column.source for column in job.columns], job.files, job.null)
+        staging = converter.stage_texts(job)
         values = [
             f"{value_of(column, converter.validity)} AS {quoted(column.name)}" for column in job.columns
         ]
@@ -136,12 +149,21 @@ class DeltaCommit:
     def append_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         self.rows.setdefault(table.name, (table, []))[1].extend(rows)
 
+    def update_rows(
+        self, table: Table, keys: Sequence[str], rows: Sequence[Mapping[str, Any]], unset: str
+    ) -> int:
+        """All of them: one replay at a time has the folder of its files, so no other one changes rows."""
+        self.updates.append((table, keys, rows))
+        return len(rows)
+
     def write(self) -> None:
         """Change and fill the tables; a table that has its rows already is passed over."""
         for change in self.changes:
             self._change(change)
         for table, label, file in self.files:
             self._write_file(table, label, file)
+        for updated_table, keys, updates in self.updates:
+            self._update_rows(updated_table, keys, updates)
         for loader_table, rows in self.rows.values():
             if rows:
                 self._write_rows(loader_table, rows)
@@ -173,6 +195,19 @@ class DeltaCommit:
         files = TableFiles(table, types, types)
         file = files.write_rows(rows, os.path.join(self.scratch, f"{table.name}.parquet"))
         self._write_file(table.name, self._label("", table.name), file)
+
+    def _update_rows(self, table: Table, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+        import pyarrow as pa
+
+        store = self.warehouse.store
+        fields = [
+            pa.field(name, arrow_type_of(store.warehouse.type_of(table.columns[name]))) for name in rows[0]
+        ]
+        values = pa.Table.from_pylist([*rows], pa.schema(fields))
+        with suppress(LabelConflict):
+            store.update_rows(
+                TableName(self.dataset, table.name), keys, values, self._label("updates", table.name)
+            )
 
     def _write_parquet(self, job: CopyJob, query: str, path: str) -> int:
         """Write the rows of a query in the types that the table has, or will have; how many."""

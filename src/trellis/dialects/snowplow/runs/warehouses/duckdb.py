@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any, Final
 
 from trellis.destinations.refusals import first_line
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, WarehouseUnavailable
+from trellis.dialects.snowplow.runs.row_files import is_typed, read_texts, read_typed
+from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
 from trellis.errors import DestinationError
 
 _LONGEST_LINE: Final = 64 << 20
+_FILES: Final = "q_files"
 _COLUMNS: Final = """
     SELECT q_column.table_name, q_table.comment, column_name, data_type, is_nullable
     FROM duckdb_columns() AS q_column
@@ -44,13 +47,14 @@ class DuckDBWarehouse(SqlWarehouse):
     def tables(self, dataset: str) -> Mapping[str, RealTable]:
         return group_columns(self.execute(_COLUMNS, (dataset,)))
 
-    def stage_texts(self, columns: Sequence[str], files: Sequence[Path], null: str) -> Staging:
-        staging = Staging.beside(columns)
-        self.execute(
-            f"CREATE OR REPLACE TEMP TABLE {staging.table} AS "
-            f"SELECT {', '.join(_texts(columns, files))}, row_number() OVER () - 1 AS {staging.row_number} "
-            f"FROM {_source(columns, files, null)}"
-        )
+    def stage_texts(self, job: CopyJob) -> Staging:
+        staging = Staging.beside(job.sources)
+        with self._source(job) as source:
+            self.execute(
+                f"CREATE OR REPLACE TEMP TABLE {staging.table} AS "
+                f"SELECT {', '.join(_texts(job))}, row_number() OVER () - 1 AS {staging.row_number} "
+                f"FROM {source}"
+            )
         return staging
 
     def validity(self, column: CopyColumn) -> str:
@@ -67,6 +71,32 @@ class DuckDBWarehouse(SqlWarehouse):
             listed = ", ".join(map(quoted, names))
             self.execute(f"INSERT INTO {reference} ({listed}) SELECT {listed} FROM q_appended")
             self.connection.unregister("q_appended")
+
+    @contextmanager
+    def _source(self, job: CopyJob) -> Iterator[str]:
+        """The relation of the files. DuckDB has no reader of ORC, and to that of CSV a carriage return ends a
+        line, wherever it is."""
+        import pyarrow as pa
+
+        is_orc = job.files[0].suffix == ".orc"
+        if not is_orc and not job.has_returns:
+            yield _files(job)
+            return
+        batches = (
+            batch
+            for path in job.files
+            for batch in (
+                read_typed(path, job.sources) if is_typed(path) else read_texts(path, job.sources, job.null)
+            )
+        )
+        first = next(batches, None)
+        rows = [] if first is None else chain([first], batches)
+        schema = pa.schema([(name, pa.string()) for name in job.sources]) if first is None else first.schema
+        self.connection.register(_FILES, pa.RecordBatchReader.from_batches(schema, rows))
+        try:
+            yield _FILES
+        finally:
+            self.connection.unregister(_FILES)
 
     def lock(self, dataset: str) -> None:
         """One process alone has the file open."""
@@ -87,23 +117,24 @@ class DuckDBWarehouse(SqlWarehouse):
         self.connection.close()
 
 
-def _texts(columns: Sequence[str], files: Sequence[Path]) -> list[str]:
+def _texts(job: CopyJob) -> list[str]:
     """The expressions of columns as texts."""
-    if files[0].suffix == ".parquet":
-        return [f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" for name in columns]
+    if is_typed(job.files[0]):
+        return [f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" for name in job.sources]
     return [
         f"CASE {quoted(name)} WHEN '\\\\N' THEN '\\N' ELSE {quoted(name)} END AS {quoted(name)}"
-        for name in columns
+        for name in job.sources
     ]
 
 
-def _source(columns: Sequence[str], files: Sequence[Path], null: str) -> str:
-    paths = ", ".join(string_literal(str(path)) for path in files)
-    if files[0].suffix == ".parquet":
+def _files(job: CopyJob) -> str:
+    """The relation of files that DuckDB reads by itself."""
+    paths = ", ".join(string_literal(str(path)) for path in job.files)
+    if is_typed(job.files[0]):
         return f"read_parquet([{paths}], union_by_name=true)"
-    types = ", ".join(f"{string_literal(name)}: 'VARCHAR'" for name in columns)
+    types = ", ".join(f"{string_literal(name)}: 'VARCHAR'" for name in job.sources)
     return (
         f"read_csv([{paths}], delim='\t', quote='', escape='', header=false, auto_detect=false, "
-        f"nullstr={string_literal(null)}, max_line_size={_LONGEST_LINE}, strict_mode=false, "
+        f"nullstr={string_literal(job.null)}, max_line_size={_LONGEST_LINE}, strict_mode=false, "
         f"columns={{{types}}})"
     )

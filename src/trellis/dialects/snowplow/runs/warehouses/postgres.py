@@ -13,8 +13,8 @@ from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.url import redacted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.row_files import NULL, read_blocks, read_rows
-from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, WarehouseUnavailable
+from trellis.dialects.snowplow.runs.row_files import NULL, is_typed, read_blocks, read_typed
+from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
@@ -52,18 +52,16 @@ class PostgresWarehouse(SqlWarehouse):
     def tables(self, dataset: str) -> Mapping[str, RealTable]:
         return group_columns(self.execute(_COLUMNS, (dataset,)))
 
-    def stage_texts(self, columns: Sequence[str], files: Sequence[Path], null: str) -> Staging:
-        staging = Staging.beside(columns)
-        names = ", ".join(map(quoted, columns))
+    def stage_texts(self, job: CopyJob) -> Staging:
+        staging = Staging.beside(job.sources)
+        names = ", ".join(map(quoted, job.sources))
+        texts = ", ".join(f"{quoted(name)} text" for name in job.sources)
         number = f"{staging.row_number} bigint GENERATED ALWAYS AS IDENTITY (START 0 MINVALUE 0)"
         self.execute(f"DROP TABLE IF EXISTS pg_temp.{staging.table}")
-        self.execute(
-            f"CREATE TEMP TABLE {staging.table} ({', '.join(f'{quoted(name)} text' for name in columns)}, "
-            f"{number})"
-        )
-        with self._copying(f"pg_temp.{staging.table} ({names})", null) as copy:
-            for path in files:
-                for block in _blocks(path, columns, null):
+        self.execute(f"CREATE TEMP TABLE {staging.table} ({texts}, {number})")
+        with self._copying(f"pg_temp.{staging.table} ({names})", job.null) as copy:
+            for path in job.files:
+                for block in _blocks(path, job.sources, job.null):
                     copy.write(block)
         return Staging(f"pg_temp.{staging.table}", staging.row_number)
 
@@ -162,8 +160,8 @@ _ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"), 
 
 def _blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
     """A file of a run as COPY reads it, some megabytes at a time."""
-    if path.suffix == ".parquet":
-        for batch in read_rows([str(path)], columns):
+    if is_typed(path):
+        for batch in read_typed(path, columns):
             yield _copy_lines(batch, null)
         return
     for block in read_blocks(path):
@@ -172,7 +170,7 @@ def _blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
 
 def copy_text(block: bytes, null: str = NULL) -> bytes:
     """Lines of a run as COPY reads them, for which a backslash begins an escape."""
-    escaped = block.replace(b"\\", b"\\\\").replace(b"\0", b" ")
+    escaped = block.replace(b"\\", b"\\\\").replace(b"\r", rb"\r").replace(b"\0", b" ")
     if null != NULL:
         return escaped
     return _NULL_FIELD.sub(lambda match: rb"\\N" if match[1] else rb"\N", escaped)

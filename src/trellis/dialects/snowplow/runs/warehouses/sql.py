@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from trellis.destinations.sql.literals import string_literal
@@ -21,6 +22,7 @@ from trellis.errors import DestinationError
 from trellis.schema.model import Table
 from trellis.warehouses.statements import ColumnDefinition, create_table
 
+_UPDATES: Final = "q_updates"
 _EXISTS: Final = """
     SELECT 1 FROM information_schema.tables
     WHERE table_catalog = current_database() AND table_schema = $1 AND table_name = $2
@@ -54,7 +56,7 @@ class SqlWarehouse(ABC):
     def tables(self, dataset: str) -> Mapping[str, RealTable]: ...
 
     @abstractmethod
-    def stage_texts(self, columns: Sequence[str], files: Sequence[Path], null: str) -> Staging: ...
+    def stage_texts(self, job: CopyJob) -> Staging: ...
 
     @abstractmethod
     def validity(self, column: CopyColumn) -> str:
@@ -99,6 +101,12 @@ class SqlWarehouse(ABC):
             raise
         self.execute("COMMIT")
 
+    @contextmanager
+    def replay_folder(self, dataset: str) -> Iterator[Path]:
+        """A transaction that was killed left nothing, so no file is kept."""
+        with TemporaryDirectory(prefix="trellis-replay-") as folder:
+            yield Path(folder)
+
     def set_comment(self, dataset: str, table: str, comment: str) -> None:
         self.execute(f"COMMENT ON TABLE {_reference(dataset, table)} IS {string_literal(comment)}")
 
@@ -121,7 +129,7 @@ class SqlCommit:
             self.execute(statement)
 
     def copy_files(self, job: CopyJob) -> CopyResult:
-        staging = self.warehouse.stage_texts([column.source for column in job.columns], job.files, job.null)
+        staging = self.warehouse.stage_texts(job)
         names = [quoted(column.name) for column in job.columns]
         values = [value_of(column, self.warehouse.validity) for column in job.columns]
         if job.time_column:
@@ -140,6 +148,26 @@ class SqlCommit:
         names = [*table.columns]
         values = [[row.get(name) for name in names] for row in rows]
         self.warehouse.append_rows(self.reference(table.name), names, values)
+
+    def update_rows(
+        self, table: Table, keys: Sequence[str], rows: Sequence[Mapping[str, Any]], unset: str
+    ) -> int:
+        warehouse, names = self.warehouse.profile.warehouse, [*rows[0]]
+        declared = (f"{quoted(name)} {warehouse.type_of(table.columns[name])}" for name in names)
+        self.execute(f"CREATE TEMP TABLE {_UPDATES} ({', '.join(declared)})")
+        self.warehouse.append_rows(_UPDATES, names, [[row[name] for name in names] for row in rows])
+        equal = [f"q_row.{quoted(name)} = {_UPDATES}.{quoted(name)}" for name in keys]
+        same = " AND ".join((*equal, f"q_row.{quoted(unset)} IS NULL"))
+        target = f"{self.reference(table.name)} AS q_row"
+        [(count,)] = self.execute(f"SELECT count(*) FROM {target} JOIN {_UPDATES} ON {same}")
+        values = (
+            f"{quoted(name)} = coalesce({_UPDATES}.{quoted(name)}, q_row.{quoted(name)})"
+            for name in names
+            if name not in keys
+        )
+        self.execute(f"UPDATE {target} SET {', '.join(values)} FROM {_UPDATES} WHERE {same}")
+        self.execute(f"DROP TABLE {_UPDATES}")
+        return int(count)
 
     def _create(self, table: Table) -> None:
         warehouse = self.warehouse.profile.warehouse

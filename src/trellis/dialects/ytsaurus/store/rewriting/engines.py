@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from trellis.dialects.ytsaurus.store.chunks import Slice
 from trellis.dialects.ytsaurus.store.rewriting.execution import (
     OutputFiles,
-    run_rewrite,
     sort_batches,
     write_batches,
 )
-from trellis.dialects.ytsaurus.store.rewriting.planning import Piece, Rewrite
+from trellis.dialects.ytsaurus.store.rewriting.planning import Piece
 from trellis.engine.parallel import in_threads
 from trellis.pipelines.engine import VARIABLE, engine_of
 
 if TYPE_CHECKING:
     from trellis.engine.spark.job import SparkRunner
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 INLINE_WEIGHT: Final = 96 * 2**20
 """Up to this weight of rows nothing starts a JVM unless the user says so."""
@@ -29,8 +31,8 @@ INLINE_WEIGHT: Final = 96 * 2**20
 class Engine(Protocol):
     """Runs the tasks of an operation."""
 
-    def rewrite(self, output: OutputFiles, rewrites: Sequence[Rewrite]) -> list[list[Slice]]:
-        """The chunks of each task. Raises YtError."""
+    def run_tasks(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """The result of each task, in their order. Raises YtError."""
         ...
 
     def sort(self, output: OutputFiles, pieces: Sequence[Piece]) -> list[Slice]:
@@ -41,8 +43,8 @@ class Engine(Protocol):
 class InlineEngine:
     """Tasks in this process. A sort holds all rows in memory."""
 
-    def rewrite(self, output: OutputFiles, rewrites: Sequence[Rewrite]) -> list[list[Slice]]:
-        return [*in_threads(partial(run_rewrite, output), rewrites)]
+    def run_tasks(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        return [*in_threads(work, tasks)]
 
     def sort(self, output: OutputFiles, pieces: Sequence[Piece]) -> list[Slice]:
         batches = (batch for _, batch in output.read_pieces(pieces))
@@ -55,9 +57,9 @@ class SparkEngine:
 
     runner: SparkRunner
 
-    def rewrite(self, output: OutputFiles, rewrites: Sequence[Rewrite]) -> list[list[Slice]]:
-        results = self.runner.parallel(partial(_run_numbered, output), [*enumerate(rewrites)])
-        return [slices for _, slices in sorted(results, key=lambda result: result[0])]
+    def run_tasks(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        results = self.runner.parallel(partial(_run_numbered, work), [*enumerate(tasks)])
+        return [result for _, result in sorted(results, key=lambda numbered: numbered[0])]
 
     def sort(self, output: OutputFiles, pieces: Sequence[Piece]) -> list[Slice]:
         from trellis.dialects.ytsaurus.store.rewriting.sorting import sort_on_spark
@@ -87,6 +89,6 @@ class EngineChoice:
 AUTOMATIC: Final = EngineChoice()
 
 
-def _run_numbered(output: OutputFiles, task: tuple[int, Rewrite]) -> tuple[int, list[Slice]]:
-    number, rewrite = task
-    return number, run_rewrite(output, rewrite)
+def _run_numbered(work: Callable[[Task], Result], numbered: tuple[int, Task]) -> tuple[int, Result]:
+    number, task = numbered
+    return number, work(task)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trellis.dialects.pinot.document.types import MAX_LENGTH, PinotType
-from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, ScalarStatistics
+from trellis.dialects.pinot.infer.observations import PathEvidence, ScalarStatistics
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN
 
 INT_HEADROOM: Final = INT_MAX // 4

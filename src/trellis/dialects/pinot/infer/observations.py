@@ -12,9 +12,15 @@ from uuid import UUID
 
 from trellis.dialects.pinot.date_time.iso_calendar import DAY, month_length
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.evidence.texts import Bounds, TextStatistics, bounds_of, union_of_bounds
-from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, TimeShape
-from trellis.dialects.pinot.value.epochs import days_of, micros_of
+from trellis.dialects.pinot.infer.texts import (
+    TIME_SHAPES,
+    Bounds,
+    TextStatistics,
+    TimeShape,
+    bounds_of,
+    union_of_bounds,
+)
+from trellis.dialects.pinot.value.source_kinds import days_of, micros_of
 
 MAX_DISTINCT: Final = 1_000
 """How many different whole numbers of a path are kept."""

@@ -8,10 +8,9 @@ from typing import Final
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.columns.value_types import ValueType
-from trellis.dialects.pinot.infer.evidence.name_words import names_time, words_of
-from trellis.dialects.pinot.infer.evidence.texts import Bounds, bounds_of
-from trellis.dialects.pinot.infer.evidence.time_shapes import TIME_SHAPES, TimeShape, parse_shape
+from trellis.dialects.pinot.infer.roles import names_time, words_of
+from trellis.dialects.pinot.infer.texts import TIME_SHAPES, Bounds, TimeShape, bounds_of, parse_shape
+from trellis.dialects.pinot.infer.value_types import ValueType
 from trellis.errors import UsageError
 
 _DAY: Final = 86_400_000

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.infer.columns.value_types import scalar
-from trellis.dialects.pinot.infer.evidence.observations import PathEvidence, ScalarStatistics
+from trellis.dialects.pinot.infer.observations import PathEvidence, ScalarStatistics
+from trellis.dialects.pinot.infer.value_types import scalar
 from trellis.dialects.pinot.validation.lints import VALUE_TYPES
 from trellis.errors import UsageError, nearest
 

@@ -1,1 +1,0 @@
-"""Functions on instants: fields, units, formats."""

@@ -1,1 +1,0 @@
-"""Functions on JSON, and the JSON paths of Jayway that they take."""

@@ -1,1 +1,0 @@
-"""Functions on text and patterns."""

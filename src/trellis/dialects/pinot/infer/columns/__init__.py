@@ -1,1 +1,0 @@
-"""The columns proposed for each path: type, role, format, name."""

@@ -1,0 +1,23 @@
+"""What PySpark raises, as sentences."""
+
+from __future__ import annotations
+
+from pyspark import __version__
+
+from trellis.engine.spark.failures import start_failure, statement_failure
+
+
+def test_a_package_for_another_spark() -> None:
+    failure = Exception("py4j: java.lang.NoSuchMethodError: 'void org.apache.spark.LogicalRDD.<init>()'")
+    assert str(statement_failure(failure, "delta:lake")) == (
+        f"delta:lake: a package of the session is for another version of Spark than {__version__} "
+        "(NoSuchMethodError); install the PySpark that the package is for"
+    )
+
+
+def test_packages_that_may_be_why_spark_did_not_start() -> None:
+    failure = Exception("Java gateway process exited")
+    assert str(start_failure(failure, "local mode", "io.delta:delta-spark_4.1_2.13:4.4.0")) == (
+        "Spark did not start at local mode: Exception: Java gateway process exited; check that the packages "
+        "io.delta:delta-spark_4.1_2.13:4.4.0 can be fetched, the address, and that Java 17 or 21 is installed"
+    )
