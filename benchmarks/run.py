@@ -8,6 +8,7 @@ make bench ARGS='--only rides'          an authored schema: rides as Pinot store
 make bench ARGS='--only registry'      a server of 10,000 schemas
 make bench ARGS='--only shredder'      enriched events of Snowplow into files
 make bench ARGS='--only typed_tables'  tables of YTsaurus: sorts, merges, 10,000 chunks
+make bench ARGS='--only lake'          Delta tables beside what a person writes for Spark
 make bench ARGS='--only streams'       RudderStack's events into parquet:, duckdb: and postgresql:
 """
 
@@ -298,6 +299,27 @@ class Bench:
         strong, weak = (figures[f"50 columns, {mode}"] for mode in ("strong", "weak"))
         self._aim("50 columns, strong: in times of the same rows weak", 0.34, strong / weak)
 
+    def lake(self) -> None:
+        """Delta tables beside what a person writes for Spark."""
+        rows = max(self.options.rows)
+        quick = ("--batches", "6", "--loads", "2") if self.options.quick else ()
+        figures: dict[str, float] = {}
+        for measure in ("loads", "merges", "batches", "sizes"):
+            measured = run("lake.py", measure, str(self.folder), "--rows", str(rows), *quick)
+            if measured.error:
+                self._tell(f"lake, {measure}: {measured.error}")
+            figures |= measured.figures
+        shown = table(f"Delta tables: {rows:,} flat rows, micro-batches of 1,000", "", "seconds")
+        for name, value in figures.items():
+            shown.add_row(name, seconds(value))
+        self.console.print(shown)
+        limits = {"load": ("load by Spark", 1.2), "batch": ("batch by Spark", 1.5)}
+        limits |= dict.fromkeys(("merge, upsert", "merge, delete-insert"), ("merge by hand", 1.2))
+        limits["rows x10 on 2 executors"] = ("rows on 2 executors", 10)
+        for name, (peer, limit) in limits.items():
+            if name in figures:
+                self._aim(f"Delta, {name}: in times of {peer}", limit, figures[name] / figures[peer])
+
     def verdict(self) -> None:
         if not self.aims:
             return
@@ -427,7 +449,18 @@ def _options() -> argparse.Namespace:
     made.add_argument(
         "--only",
         action="append",
-        choices=("race", "rows", "columns", "small", "streams", "merges", "rides", "registry", "shredder"),
+        choices=(
+            "race",
+            "rows",
+            "columns",
+            "small",
+            "streams",
+            "merges",
+            "rides",
+            "registry",
+            "shredder",
+            "lake",
+        ),
         help="some sections",
     )
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
@@ -452,7 +485,7 @@ def main() -> None:
     bench = Bench(options, console)
     sections = (
         bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges, bench.rides,
-        bench.registry, bench.shredder,
+        bench.registry, bench.shredder, bench.lake,
     )  # fmt: skip
     for section in sections:
         if not options.only or section.__name__ in options.only:

@@ -105,3 +105,46 @@ def test_a_load_that_broke_off_passes_over_a_special_table(
     assert rows_of(spark, root, "id", "day") == [{"id": 3, "day": "2026-02-01"}]
     versions = DeltaTable(root / "orders").history()
     assert [version["operation"] for version in versions] == ["WRITE", "CREATE TABLE"]
+
+
+def test_a_column_that_gets_another_type_keeps_the_layout_of_the_table(
+    spark: SparkSession, root: Path, special: str
+) -> None:
+    from trellis.destinations.lake.delta import DeltaStore
+    from trellis.destinations.lake.store import TableName
+
+    query = f"DESCRIBE DETAIL delta.`{root}/orders`"
+    layout = "clusteringColumns", "partitionColumns", "properties"
+    (detail,) = spark.sql(query).select(*layout).collect()
+    DeltaStore(str(root)).change_rows(TableName("", "orders"), {"id": "STRING"}, {})
+    assert rows_of(spark, root, "id", "day") == [{"id": "1", "day": "2026-01-01"}]
+    (after,) = spark.sql(query).select(*layout).collect()
+    kept = {name: value for name, value in detail["properties"].items() if not name.endswith("maxColumnId")}
+    assert (after["partitionColumns"], after["clusteringColumns"]) == (
+        detail["partitionColumns"],
+        detail["clusteringColumns"],
+    )
+    assert kept.items() <= after["properties"].items()
+
+
+def test_structs_of_a_special_table_get_further_fields(spark: SparkSession, root: Path) -> None:
+    from trellis.destinations.lake.delta import DeltaStore
+    from trellis.destinations.lake.store import TableName
+
+    orders = f"delta.`{root}/orders`"
+    columns = "day STRING, s STRUCT<a: BIGINT>, l ARRAY<STRUCT<a: BIGINT>>"
+    spark.sql(f"CREATE TABLE {orders} ({columns}) USING DELTA PARTITIONED BY (day)")
+    spark.sql(f"INSERT INTO {orders} VALUES ('a', struct(1), array(struct(2)))")
+    grown = {
+        "s": "STRUCT<a: BIGINT, b: STRUCT<c: STRING>>",
+        "l": "ARRAY<STRUCT<a: BIGINT, b: STRING>>",
+        "n": "STRING",
+    }
+    DeltaStore(str(root)).add_columns(TableName("", "orders"), grown)
+    (row,) = spark.sql(f"SELECT * FROM {orders}").collect()
+    assert row.asDict(recursive=True) == {
+        "day": "a",
+        "s": {"a": 1, "b": None},
+        "l": [{"a": 2, "b": None}],
+        "n": None,
+    }

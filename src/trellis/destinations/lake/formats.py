@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
-from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.layout import (
+    DELTA_LAYOUT,
+    ICEBERG_LAYOUT,
+    TableLayout,
+    delta_clauses,
+    iceberg_clauses,
+)
 from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
 from trellis.destinations.lake.widening import widens_in_delta, widens_in_iceberg
@@ -36,6 +42,7 @@ class TableFormat:
     """`{label}` and `{notes}` in the values of `label_settings` are those of a commit.
 
     `history` is a query of the commits of `{table}`, the last one first, with the label in a column.
+    The rows of `layout_query`, of a `{table}`, say by which clauses a table that is replaced lies as it did.
     `widens` tells which changes of a type touch no row, in tables with the `widening_property` if any.
     """
 
@@ -48,6 +55,8 @@ class TableFormat:
     label_column: str
     version_column: str
     widens: Callable[[str, str], bool]
+    layout_query: str
+    layout_clauses: Callable[[Sequence[Mapping[str, Any]]], Iterator[str]]
     widening_property: str = ""
     merge_counts: str = ""
     """A query of how many rows of `{table}` the MERGE of `{label}` changed; empty where the MERGE says it."""
@@ -95,6 +104,8 @@ DELTA_FORMAT: Final = TableFormat(
     label_column="userMetadata",
     version_column="version",
     widens=widens_in_delta,
+    layout_query=DELTA_LAYOUT,
+    layout_clauses=delta_clauses,
     widening_property="delta.enableTypeWidening",
     cluster_form="CLUSTER BY ({})",
 )
@@ -115,6 +126,8 @@ ICEBERG_FORMAT: Final = TableFormat(
     label_column="label",
     version_column="version",
     widens=widens_in_iceberg,
+    layout_query=ICEBERG_LAYOUT,
+    layout_clauses=iceberg_clauses,
     partition_forms={"timestamp": "days({})"},
     merge_counts=_MERGE_COUNTS,
 )

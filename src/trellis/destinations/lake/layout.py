@@ -1,16 +1,28 @@
-"""How the rows of a new table lie, by the hints of its schema: partitions, clusters, properties."""
+"""How the rows of a table lie: partitions, clusters, properties.
+
+Of a new table the hints of its schema say so. A table that is replaced keeps what it has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from trellis.destinations.sql.literals import string_literal
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
+from trellis.warehouses.identifiers import BACKTICKS
 
 PROPERTIES_HINT: Final = "x-table-properties"
 """The hint of a table with properties of its format, by name."""
+DELTA_LAYOUT: Final = "DESCRIBE DETAIL {table}"
+ICEBERG_LAYOUT: Final = "DESCRIBE TABLE {table}"
+_PART: Final = re.compile(r"Part \d+")
+_PARTITION_COLUMNS: Final = "# Partition Information"
+_COUNTERS: Final = ("delta.columnMapping.maxColumnId", "delta.rowTracking.materialized")
+"""How properties begin that Delta itself sets."""
 
 
 @dataclass(frozen=True)
@@ -44,3 +56,42 @@ class TableLayout:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def delta_clauses(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The clauses by the rows of `DELTA_LAYOUT`.
+
+    >>> properties = {"delta.appendOnly": "false"}
+    >>> detail = {"partitionColumns": ["day"], "properties": properties, "description": None}
+    >>> list(delta_clauses([detail]))
+    ['PARTITIONED BY (`day`)', "TBLPROPERTIES ('delta.appendOnly' = 'false')"]
+    """
+    (detail,) = rows
+    for clause, columns in (
+        ("PARTITIONED BY", detail["partitionColumns"]),
+        ("CLUSTER BY", detail.get("clusteringColumns")),
+    ):
+        if columns:
+            yield f"{clause} ({', '.join(map(BACKTICKS.quote, columns))})"
+    if detail["description"]:
+        yield f"COMMENT {string_literal(detail['description'])}"
+    properties = {n: value for n, value in detail["properties"].items() if not n.startswith(_COUNTERS)}
+    if properties:
+        pairs = (map(string_literal, pair) for pair in properties.items())
+        yield f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})"
+
+
+def iceberg_clauses(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The clauses by the rows of `ICEBERG_LAYOUT`; a table keeps its properties when it is replaced.
+
+    >>> column = {"col_name": "at", "data_type": "timestamp"}
+    >>> list(iceberg_clauses([column, {"col_name": "Part 0", "data_type": "days(at)"}]))
+    ['PARTITIONED BY (days(at))']
+    """
+    parts = [row["data_type"] for row in rows if _PART.fullmatch(row["col_name"])]
+    names = [row["col_name"] for row in rows]
+    if _PARTITION_COLUMNS in names:
+        listed = names[names.index(_PARTITION_COLUMNS) + 1 :]
+        parts = [BACKTICKS.quote(name) for name in listed if name and not name.startswith("#")]
+    if parts:
+        yield f"PARTITIONED BY ({', '.join(parts)})"

@@ -14,6 +14,7 @@ from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
 from trellis.destinations.lake.staged import DataFile
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
+from trellis.destinations.lake.types import arrow_type_of, missing_fields
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix
 from trellis.engine.spark.failures import is_schema_conflict
@@ -117,8 +118,15 @@ class SparkTables:
         self._change_schema(" ".join(filter(None, parts)))
 
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
-        definitions = [ColumnDefinition(column, type_) for column, type_ in types.items()]
-        for statement in sql.add_columns(self.format.warehouse, self.sql_name(name), definitions):
+        table, stored = self.sql_name(name), self.scan(name, limit=0).schema
+        definitions = [ColumnDefinition(c, type_) for c, type_ in types.items() if c not in stored.names]
+        statements = sql.add_columns(self.format.warehouse, table, definitions) if definitions else []
+        for column in stored.names:
+            grown = arrow_type_of(types[column]) if column in types else None
+            for path, type_ in missing_fields(stored.field(column).type, grown) if grown else ():
+                field = ".".join(map(BACKTICKS.quote, (column, *path)))
+                statements.append(f"ALTER TABLE {table} ADD COLUMNS ({field} {type_})")
+        for statement in statements:
             self._change_schema(statement)
 
     def _change_schema(self, statement: str) -> None:
@@ -145,7 +153,9 @@ class SparkTables:
         selected = ", ".join(f"{changed.get(column, name_)} AS {name_}" for column, name_ in shown.items())
         create = sql.create_table(self.format.warehouse, table, []).replace(" ()", "")
         replace = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
-        self.spark.run(f"{replace} AS SELECT {selected} FROM {table}")
+        layout = self.spark.run(self.format.layout_query.format(table=table))
+        clauses = self.format.layout_clauses([row.asDict() for row in layout])
+        self.spark.run(" ".join((replace, *clauses, f"AS SELECT {selected} FROM {table}")))
 
     def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
         """Whether types change without a row being written."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -58,6 +58,26 @@ def decimal_size(name: str) -> tuple[int, int] | None:
     """
     digits = _DECIMAL.fullmatch(name)
     return (int(digits[1]), int(digits[2])) if digits else None
+
+
+def missing_fields(stored: pa.DataType, grown: pa.DataType) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The fields that a stored type lacks, each with its path and the name of its type.
+
+    >>> stored = pa.list_(pa.struct({"a": pa.int64()}))
+    >>> list(missing_fields(stored, pa.list_(pa.struct({"a": pa.int64(), "b": pa.string()}))))
+    [(('element', 'b'), 'STRING')]
+    """
+    if is_list(grown):
+        inner = missing_fields(stored.value_type, grown.value_type)
+        yield from ((("element", *path), type_) for path, type_ in inner)
+    elif pa.types.is_struct(grown):
+        for field in grown:
+            at = stored.get_field_index(field.name)
+            if at < 0:
+                yield (field.name,), name_of(field.type)
+            else:
+                deeper = missing_fields(stored.field(at).type, field.type)
+                yield from (((field.name, *path), type_) for path, type_ in deeper)
 
 
 def declared_type(column: Column, warehouse: Warehouse, native: Mapping[DataType, str]) -> str:
