@@ -80,7 +80,7 @@ def test_replace_is_one_commit_per_table(iceberg: Pipeline, root: Path) -> None:
     assert rows_of(root, "orders", "id") == [{"id": 3}]
     assert rows_of(root, "orders__tags", "value") == []
     assert [len(table(root, name).snapshots()) for name in ("orders", "orders__tags")] == [2, 2]
-    assert "  orders: 1 rows: 1 inserted, 2 deleted" in str(report).splitlines()
+    assert "  orders: 1 row: 1 inserted, 2 deleted" in str(report).splitlines()
 
 
 def test_the_record_of_a_load_names_the_snapshots_of_its_tables(iceberg: Pipeline, root: Path) -> None:
