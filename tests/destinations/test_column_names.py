@@ -289,8 +289,8 @@ class Loads:
             "on_replace": [*untouched, (3, 2, added), (4, 2, added)],
             "on_newer": [*untouched, (3, 2, added), (4, 2, added)],
             "on_keep": [*untouched, (3, 1, "old"), (4, 2, added)],
-            "on_fill": [*untouched, (3, 2, filled), (4, 2, added)],
-            "on_amend": [*untouched, (3, 2, filled)],
+            "on_coalesce_latest": [*untouched, (3, 2, filled), (4, 2, added)],
+            "on_coalesce_matched_only": [*untouched, (3, 2, filled)],
             "on_append": [*untouched, (3, 1, "old"), (3, 2, added), (4, 2, added)],
         }
 
