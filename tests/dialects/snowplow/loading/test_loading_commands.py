@@ -160,7 +160,7 @@ def test_load_into_delta(trellis: Trellis, folder: Path) -> None:
     ran = trellis("snowplow", "verify", *lake, "--json")
     assert [(table["table"], table["state"]) for table in ran.json["tables"]] == [(TABLE, "behind")]
     ran = trellis("snowplow", "replay", *lake)
-    assert ran.err.startswith("error: delta:lake: events are replayed where one transaction takes all tables")
+    assert (ran.code, ran.out) == (0, "0 failed events: 0 loaded")
 
 
 def test_tables_of_trellis_load_are_adopted(trellis: Trellis, folder: Path) -> None:
