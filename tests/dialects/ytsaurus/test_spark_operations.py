@@ -125,7 +125,7 @@ def test_the_same_rows_in_process_and_on_spark(
                 else:
                     merge(store, paths, target, operation, FORCED, engine)
             except YtError as error:
-                results.append((int(error.code), error.message.replace(name, ""), []))
+                results.append((int(error.code), error.message.replace(target, ""), []))
                 continue
             results.append((0, str(store.table(target).schema), rows_in(store, target)))
         assert results[0] == results[1]

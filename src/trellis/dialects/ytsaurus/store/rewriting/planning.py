@@ -90,8 +90,9 @@ def _divide(piece: Piece) -> Iterator[Piece]:
         yield Piece(piece.source, part, piece.first_row + start)
 
 
-def pack_pieces(pieces: Iterable[Piece], max_weight: int = CHUNK_WEIGHT) -> Iterator[tuple[Piece, ...]]:
-    """Pieces in their order, in groups of about one chunk."""
+def pack_pieces(pieces: Iterable[Piece], max_weight: int | None = None) -> Iterator[tuple[Piece, ...]]:
+    """Pieces in their order, in groups of at most a weight where there are several; None: about one chunk."""
+    max_weight = CHUNK_WEIGHT if max_weight is None else max_weight
     group: list[Piece] = []
     weight = 0
     for piece in pieces:
