@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import trellis
+from trellis.engine.staging.inflight import LoadNote
 from trellis.pipelines.pipeline import pipeline
 
 RowsOf = Callable[..., list[dict[str, Any]]]
@@ -78,3 +79,12 @@ def test_processes(destination_url: str, mode: str, rows_of: RowsOf) -> None:
     history = pipe.destination.history(pipe.dataset, pipe._dialect.metadata.tables())
     versions = [row["version"] for row in history]
     assert versions == list(range(versions[0], versions[0] + len(versions)))
+
+
+def test_loads_of_one_moment_have_ids_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([1.0, 1.0, 1.000001])
+    monkeypatch.setattr("trellis.engine.staging.inflight.time.time", lambda: next(moments))
+    staging = str(tmp_path / "staging")
+    with LoadNote(staging, None, None) as first, LoadNote(staging, None, None) as second:
+        assert (first.load_id, second.load_id) == ("1.000000", "1.000001")
+    assert [*tmp_path.iterdir()] == []

@@ -90,9 +90,14 @@ def is_removed(name: str) -> bool:
     return name.endswith(_REMOVED)
 
 
+def removable(home: str) -> str:
+    """Another name for a folder, under which any later load removes it."""
+    return f"{home}-{secrets.token_hex(4)}{_REMOVED}"
+
+
 def _delete_folder(home: str) -> None:
     """Rename a folder, then delete it: if this process dies in between, the name marks it as left over."""
-    removed = f"{home}-{secrets.token_hex(4)}{_REMOVED}"
+    removed = removable(home)
     with suppress(OSError):
         os.rename(home, removed)
         shutil.rmtree(removed, ignore_errors=True)

@@ -6,6 +6,7 @@ the destination knows the id and nothing is loaded twice. Folders of dead loads 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -13,11 +14,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from trellis.engine.staging.folder import CLAIM, StagingFolder, is_removed
+from trellis.engine.staging.folder import CLAIM, StagingFolder, is_removed, removable
+from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import DestinationError
 
 _SUFFIX = ".load"
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)
+"""The folder is there, or another load has just taken the new one for left over."""
 PENDING = "pending"
 """The folder of loads that their destination refused, beside the folders of running loads."""
 
@@ -26,6 +30,8 @@ class LoadNote:
     """A context around a load; `load_id` is the id to load under.
 
     `fingerprint` identifies the input and the destination; None means that a repeated load is a new one.
+    An id that nobody gave is the time, and of two loads that begin in one microsecond beside one destination
+    the second gets a later one: with the same id it would be taken for a repetition, and lose its rows.
     """
 
     def __init__(
@@ -38,7 +44,7 @@ class LoadNote:
         self.folder = Path(folder)
         self.storage = storage
         self.note = self.folder / f"{fingerprint}{_SUFFIX}" if fingerprint else None
-        self.load_id = load_id or f"{time.time():.6f}"
+        self.load_id = load_id or ""
         self.done = False
 
     def __enter__(self) -> LoadNote:
@@ -49,6 +55,7 @@ class LoadNote:
                 self.load_id = str(note["load_id"])
             elif note is not None:
                 self.note = None
+        self.load_id = self.load_id or self._reserve_id()
         if self.note is not None:
             _write_note(self.note, {"load_id": self.load_id, **_this_process()})
         return self
@@ -66,8 +73,28 @@ class LoadNote:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if not self.done and kind is not None:
             self.finished()
+        home = self.folder / folder_name(self.load_id)
+        with suppress(OSError):
+            if os.listdir(home) == [CLAIM]:
+                shutil.rmtree(home)
         with suppress(OSError):
             self.folder.rmdir()
+
+    def _reserve_id(self) -> str:
+        """The time as an id whose folder, with a claim in it, was not there before."""
+        while True:
+            load_id = f"{time.time():.6f}"
+            home = self.folder / folder_name(load_id)
+            made = removable(str(home))
+            _write_note(Path(made) / CLAIM, {**_this_process(), "rows": str(home)})
+            try:
+                os.rename(made, home)
+            except OSError as bad:
+                shutil.rmtree(made, ignore_errors=True)
+                if bad.errno not in _TAKEN:
+                    raise _not_writable(self.folder, bad) from None
+            else:
+                return load_id
 
 
 def _remove_dead_loads(folder: Path, storage: Storage) -> None:
@@ -88,10 +115,13 @@ def _write_note(path: Path, note: dict[str, object]) -> None:
                 DEFAULT_STORAGE.write_file(str(path), json.dumps(note).encode())
                 return
     except OSError as bad:
-        raise DestinationError(
-            f"{path.parent}: cannot be written ({bad.strerror or bad}); check the path, its rights and "
-            "the free space"
-        ) from None
+        raise _not_writable(path.parent, bad) from None
+
+
+def _not_writable(folder: Path, bad: OSError) -> DestinationError:
+    return DestinationError(
+        f"{folder}: cannot be written ({bad.strerror or bad}); check the path, its rights and the free space"
+    )
 
 
 def _this_process() -> dict[str, object]:
