@@ -85,12 +85,12 @@ class LoadNote:
         while True:
             load_id = f"{time.time():.6f}"
             home = self.folder / folder_name(load_id)
-            made = removable(str(home))
-            _write_note(Path(made) / CLAIM, {**_this_process(), "rows": str(home)})
+            new_home = removable(str(home))
+            _write_note(Path(new_home) / CLAIM, {**_this_process(), "rows": str(home)})
             try:
-                os.rename(made, home)
+                os.rename(new_home, home)
             except OSError as bad:
-                shutil.rmtree(made, ignore_errors=True)
+                shutil.rmtree(new_home, ignore_errors=True)
                 if bad.errno not in _TAKEN:
                     raise _not_writable(self.folder, bad) from None
             else:
