@@ -11,7 +11,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.stored_schema import TIME_FORMATS, column_of, columns_of, type_for
+from trellis.dialects.pinot.infer.fields import field_of
+from trellis.dialects.pinot.stored_schema import column_of, columns_of
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
@@ -30,33 +31,20 @@ def _column_name(name: str) -> str:
 
 def _write(schema: Schema) -> str:
     (table,) = schema.tables.values()
-    specs = [_spec(column) for column in table.complete_columns]
     document = PinotSchema(
         _table_name(table.name),
-        tuple(spec for spec in specs if spec.field_type is FieldType.DIMENSION),
-        date_times=tuple(spec for spec in specs if spec.field_type is FieldType.DATE_TIME),
         primary_key=tuple(map(_column_name, table.columns_with("primary_key"))),
         column_nulls=True,
         description=table.description,
     )
-    return write_schema(document) + "\n"
+    return write_schema(document.with_fields(map(_field, table.complete_columns))) + "\n"
 
 
-def _spec(column: Column) -> FieldSpec:
-    data_type, pinot_type = column.data_type, type_for(column)
-    if data_type is None or pinot_type is None:
+def _field(column: Column) -> FieldSpec:
+    spec = field_of(column)
+    if spec is None:
         raise SchemaError(f"column {column.name} has no type yet")
-    time_format, granularity = TIME_FORMATS.get(data_type, (None, None))
-    return FieldSpec(
-        _column_name(column.name),
-        pinot_type,
-        FieldType.DATE_TIME if time_format else FieldType.DIMENSION,
-        not_null=column.required,
-        max_length=column.precision if data_type == "text" else None,
-        format=time_format,
-        granularity=granularity,
-        description=column.description,
-    )
+    return replace(spec, name=_column_name(column.name))
 
 
 def _read(document: Any, name: str) -> Reading:

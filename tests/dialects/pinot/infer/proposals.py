@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any, Final
 
-from trellis.dialects.pinot.cluster.schema_inference import value_survey
+from trellis.dialects.pinot.cluster.record_paths import ValueSurvey
+from trellis.dialects.pinot.cluster.schema_inference import Choices, propose
 from trellis.dialects.pinot.conversion.settings import Settings
-from trellis.dialects.pinot.infer.proposal import Choices, Proposal
-from trellis.dialects.pinot.infer.proposer import propose
+from trellis.dialects.pinot.infer.proposal import Proposal
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
@@ -23,9 +23,9 @@ Records = Sequence[Mapping[str, Any]]
 def proposed(records: Records, **choices: Any) -> Proposal:
     """The proposal of some records, which Pinot would take."""
     chosen = Choices(**{"name": "t", **choices})
-    survey = value_survey(chosen)
+    survey = ValueSurvey(chosen.formats().values())
     survey.items("records", records)
-    proposal = propose(survey.evidence, survey.records, chosen)
+    proposal = propose(survey, chosen)
     assert [*map(str, faults_of(proposal.schema, table_config=proposal.table))] == []
     return proposal
 
@@ -37,7 +37,7 @@ def said(proposal: Proposal) -> dict[str, str]:
             filter(
                 None,
                 (
-                    proposed_column.type_said,
+                    proposed_column.type_name,
                     proposed_column.spec.field_type.value.lower().replace("_", "-"),
                     proposed_column.spec.format,
                 ),
@@ -53,13 +53,9 @@ def column(values: Sequence[Any], name: str = "c", **choices: Any) -> tuple[str,
     return said(proposal)[name], proposal.columns[0].why
 
 
-def lints(proposal: Proposal) -> list[tuple[str, str]]:
-    """What there is to look at, but for the missing time and where values were first."""
-    return [
-        (lint.column, lint.message)
-        for lint in proposal.lints
-        if "no main time column" not in lint.message and ", first at " not in lint.message
-    ]
+def notes(proposal: Proposal) -> list[tuple[str, str]]:
+    """What there is to look at, but for the missing main time."""
+    return [(note.column, note.message) for note in proposal.notes if note.message != "no main time column"]
 
 
 def rows(records: Records, proposal: Proposal) -> list[Row]:

@@ -31,7 +31,7 @@ def test_the_document_says_all_of_the_proposal(records: list[dict[str, Any]]):
 def test_every_column_has_a_reason_and_every_key_a_column_or_a_note(records: list[dict[str, Any]]):
     proposal = proposed(records)
     assert all(column.why for column in proposal.columns)
-    noted = {lint.column for lint in proposal.lints}
+    noted = {note.column for note in proposal.notes}
     plain = {key for record in records for key, value in record.items() if value is not None}
     keys = (
         plain - {key for record in records for key, value in record.items() if isinstance(value, dict)} - {""}
@@ -43,6 +43,6 @@ def test_every_column_has_a_reason_and_every_key_a_column_or_a_note(records: lis
 @given(tables())
 def test_the_order_of_the_records_does_not_matter_to_types(records: list[dict[str, Any]]):
     one, other = proposed(records), proposed(records[::-1])
-    assert sorted(column.type_said for column in one.columns) == sorted(
-        column.type_said for column in other.columns
+    assert sorted(column.type_name for column in one.columns) == sorted(
+        column.type_name for column in other.columns
     )

@@ -1,20 +1,20 @@
-"""Nested values: columns, MAPs, JSON, rows; and names that Pinot does not take."""
+"""Nested values: columns, JSON, rows; and names that Pinot does not take."""
 
 from __future__ import annotations
 
 import pytest
 
-from dialects.pinot.infer.proposals import lints, proposed, rows, said
+from dialects.pinot.infer.proposals import notes, proposed, rows, said
 from trellis.errors import UsageError
 
 FLAT = {"delimiter": ".", "fieldsToUnnest": [], "collectionNotUnnestedToJson": "NON_PRIMITIVE"}
 
 
-def test_fixed_objects_become_columns():
+def test_objects_become_columns():
     records = [{"id": 1, "geo": {"lat": 1.5, "box": {"n": 3}}}, {"id": 2, "geo": None}]
     proposal = proposed(records)
     assert said(proposal) == {
-        "id": "LONG dimension",
+        "id": "INT dimension",
         "geo.lat": "DOUBLE dimension",
         "geo.box.n": "INT dimension",
     }
@@ -26,45 +26,20 @@ def test_flat_records_need_no_ingestion_config():
     assert "ingestionConfig" not in proposed([{"a": 1, "l": [{"b": 2}]}]).table
 
 
-def test_objects_whose_keys_are_data_are_maps():
-    records = [
-        {"m": {"1": "x", "22": "y"}, "d": {"2024-01-01": 1.5}},
-        {"m": {"333": "z"}, "d": {"2024-01-02": 2.5}},
-    ]
+def test_objects_with_more_than_a_hundred_keys_are_json():
+    records = [{"m": {f"user{row}": row}, "o": {f"k{at}": at for at in range(100)}} for row in range(101)]
     proposal = proposed(records)
-    assert said(proposal) == {"m": "MAP complex", "d": "MAP complex"}
-    assert [column.why for column in proposal.columns] == [
-        "the keys are data, 3 of them, with values of one kind",
-        "the keys are data, 2 of them, with values of one kind",
-    ]
-    values = [column.spec.children["value"] for column in proposal.columns]
-    assert [(value.data_type.value, value.field_type.value) for value in values] == [
-        ("STRING", "DIMENSION"),
-        ("DOUBLE", "METRIC"),
-    ]
-    assert rows(records, proposal)[0].values == {"m": {"1": "x", "22": "y"}, "d": {"2024-01-01": 1.5}}
-
-
-def test_objects_whose_keys_vary_are_maps_or_json():
-    keys = [f"key_{chr(97 + at)}" for at in range(20)]
-    records = [{"one": {key: at}, "mixed": {key: at if at % 2 else "x"}} for at, key in enumerate(keys)]
-    proposal = proposed(records)
-    assert said(proposal) == {"one": "MAP complex", "mixed": "JSON dimension"}
-    assert proposal.columns[0].spec.children["value"].data_type.value == "LONG"
-    assert proposal.columns[1].why == "objects: the keys vary, 20 of them"
+    assert said(proposal)["m"] == "JSON dimension"
+    assert len(proposal.columns) == 101
     rows(records, proposal)
-
-
-def test_many_keys_that_are_always_there_are_columns():
-    assert len(proposed([{"o": {f"k{at}": at for at in range(50)}}]).columns) == 50
 
 
 def test_lists_of_objects_are_json_unless_they_are_unnested():
     records = [{"id": 1, "lines": [{"sku": "p", "n": 1}, {"sku": "q"}]}, {"id": 2, "lines": []}]
-    assert said(proposed(records)) == {"id": "LONG dimension", "lines": "JSON dimension"}
+    assert said(proposed(records)) == {"id": "INT dimension", "lines": "JSON dimension"}
     proposal = proposed(records, unnest=("lines",))
     assert said(proposal) == {
-        "id": "LONG dimension",
+        "id": "INT dimension",
         "lines.sku": "STRING dimension",
         "lines.n": "INT dimension",
     }
@@ -98,22 +73,15 @@ def test_what_cannot_be_unnested(field: str, message: str):
         proposed([{"lines": [{"a": 1}], "mixed": [1]}, {"mixed": 1}], unnest=(field,))
 
 
-def test_the_delimiter_is_one_that_no_key_holds():
-    records = [{"a.b": 1, "a": {"b": 2, "c.d": 3}}]
-    proposal = proposed(records)
-    assert said(proposal) == {"a.b": "INT dimension", "a__b": "INT dimension", "a__c.d": "INT dimension"}
-    assert rows(records, proposal)[0].values == {"a.b": 1, "a__b": 2, "a__c.d": 3}
-
-
 def test_names_that_pinot_refuses_are_changed_and_read_by_a_transform():
     records = [{"first name": "Ann", "ID": 1, "id": 2, 'a "b"': 3, "": 4, "$docId": 5}]
     proposal = proposed(records)
     assert said(proposal) == {
         "first_name": "STRING dimension",
-        "ID": "LONG dimension",
-        "id_2": "LONG dimension",
+        "ID": "INT dimension",
+        "id_2": "INT dimension",
         'a_"b"': "INT dimension",
-        "$docId": "LONG dimension",
+        "$docId": "INT dimension",
     }
     assert rows(records, proposal)[0].values == {
         "first_name": "Ann",
@@ -122,12 +90,19 @@ def test_names_that_pinot_refuses_are_changed_and_read_by_a_transform():
         'a_"b"': 3,
         "$docId": 5,
     }
-    assert lints(proposal) == [
-        ("first name", "the column is named first_name: names must not contain blanks"),
-        ("id", "the column is named id_2: names must differ by more than case"),
-        ('a "b"', 'the column is named a_"b": names must not contain blanks'),
+    reason = "names hold no blanks and differ by more than case"
+    assert notes(proposal) == [
+        ("first name", f"the column is named first_name: {reason}"),
+        ("id", f"the column is named id_2: {reason}"),
+        ('a "b"', f'the column is named a_"b": {reason}'),
         ('""', "a key without a name cannot be a column"),
     ]
+
+
+def test_of_two_paths_with_one_name_the_first_is_a_column():
+    proposal = proposed([{"a.b": 1, "a": {"b": 2}}])
+    assert said(proposal) == {"a.b": "INT dimension"}
+    assert notes(proposal) == [("a.b", "another path has this name too: only the first is a column")]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, Sources, option
 
@@ -24,19 +24,15 @@ def infer_schema(
     sources: Sources,
     name: Annotated[
         str | None,
-        option(
-            "--name", metavar="TABLE", panel=WHERE, help="Name of the table, default that of the first file."
-        ),
+        option("--name", metavar="TABLE", panel=WHERE, help="Name of the table, default that of its file."),
     ] = None,
     dimension: Annotated[
         list[str] | None,
-        option(
-            "--dimension", metavar="COLUMN", panel=HOW, help="A column that is a dimension; again for more."
-        ),
+        option("--dimension", metavar="COLUMN", panel=HOW, help="A column that is a dimension; repeatable."),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        option("--metric", metavar="COLUMN", panel=HOW, help="A column that is a metric; again for more."),
+        option("--metric", metavar="COLUMN", panel=HOW, help="A column that is a metric; repeatable."),
     ] = None,
     time: Annotated[
         list[str] | None,
@@ -44,15 +40,13 @@ def infer_schema(
             "--time",
             metavar="COLUMN[=FORMAT]",
             panel=HOW,
-            help="A column that holds times, in a format such as 'EPOCH|SECONDS' or 'dd.MM.yyyy HH:mm'; "
+            help="A column that holds times, in a format such as 'EPOCH|SECONDS' or 'yyyy-MM-dd HH:mm'; "
             "the first one is the main time.",
         ),
     ] = None,
     unnest: Annotated[
         list[str] | None,
-        option(
-            "--unnest", metavar="FIELD", panel=HOW, help="A list whose elements become rows; again for more."
-        ),
+        option("--unnest", metavar="FIELD", panel=HOW, help="A list whose elements become rows; repeatable."),
     ] = None,
     out: Out = None,
     json: Json = False,
@@ -63,16 +57,13 @@ def infer_schema(
     All records are read, never a sample, and the types hold every value.
     """
     from trellis.cli.output.console import console, print_json, progress
-    from trellis.dialects.pinot.cluster.schema_inference import infer, write
-    from trellis.dialects.pinot.infer.proposal import Choices
+    from trellis.dialects.pinot.cluster.schema_inference import Choices, infer, write
 
-    choices = Choices(
-        name or "",
-        tuple(dimension or ()),
-        tuple(metric or ()),
-        dict(map(_time, time or ())),
-        tuple(unnest or ()),
-    )
+    times = {
+        column: form if equals else None
+        for column, equals, form in (choice.partition("=") for choice in time or ())
+    }
+    choices = Choices(name or "", tuple(dimension or ()), tuple(metric or ()), times, tuple(unnest or ()))
     with progress() as tell:
         proposal = infer(sources, choices, tell)
     written = write(proposal, out) if out is not None else ()
@@ -117,46 +108,29 @@ def convert_schema(
 
 
 def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
-    """Every column with its reason, the warnings, and the paths of the documents."""
-    from rich.text import Text
-
+    """Every column with its reason, the notes, and the paths of the documents."""
     from trellis.cli.output.console import counted, cut, grid, indented
 
-    main = proposal.time_column
     of = f" from {counted(proposal.rows, 'row')}" if proposal.rows else ""
     title = f"table {proposal.schema.name}{of}, {counted(len(proposal.columns), 'column')}"
     out.print(title, style="bold", soft_wrap=True)
     if proposal.columns:
-        formats = any(column.spec.format for column in proposal.columns)
-        heads = ["Column", "Type", "Role", *(["Format"] if formats else []), "Why"]
-        table = grid(*heads, whole=("Column", "Type", "Role", "Format"))
+        table = grid("Column", "Type", "Role", "Format", "Why", whole=("Column", "Type", "Role", "Format"))
         for column in proposal.columns:
-            displayed = Text(cut(column.spec.name), style="bold" if column.spec.name == main else "")
             role = column.spec.field_type.value.replace("_", "-").lower()
-            cells: list[Any] = [
-                displayed,
-                column.type_said,
-                role,
-                *([column.spec.format or ""] if formats else []),
-                column.why,
-            ]
-            table.add_row(*cells)
+            name, form = cut(column.spec.name), column.spec.format or ""
+            table.add_row(name, column.type_name, role, form, column.why)
         out.print()
         out.print(indented(table))
     if proposal.schema.column_nulls:
-        kept = sum(not column.spec.not_null for column in proposal.columns)
-        note = f"{counted(kept, 'column')} may be null: enableColumnBasedNullHandling is on"
+        nullable = sum(not column.spec.not_null for column in proposal.columns)
+        note = f"{counted(nullable, 'column')} may be null: enableColumnBasedNullHandling is on"
         out.print(f"\n{note}", soft_wrap=True)
-    if proposal.lints:
+    if proposal.notes:
         out.print("\nto look at", style="yellow")
         notes = grid("", "", whole=())
-        for lint in proposal.lints:
+        for lint in proposal.notes:
             notes.add_row(cut(lint.column), lint.message)
         out.print(indented(notes))
     if written:
         out.print(f"\nwrote {' and '.join(map(str, written))}", soft_wrap=True)
-
-
-def _time(option: str) -> tuple[str, str | None]:
-    column, equals, form = option.partition("=")
-    return column, form if equals else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -101,6 +101,19 @@ class PinotSchema:
         yield from self.metrics
         yield from self.date_times
         yield from self.complexes
+
+    def with_fields(self, specs: Iterable[FieldSpec]) -> PinotSchema:
+        """The schema with these fields, each in the list of its role."""
+        lists: dict[FieldType, list[FieldSpec]] = {}
+        for spec in specs:
+            lists.setdefault(spec.field_type, []).append(spec)
+        return replace(
+            self,
+            dimensions=tuple(lists.get(FieldType.DIMENSION, ())),
+            metrics=tuple(lists.get(FieldType.METRIC, ())),
+            date_times=tuple(lists.get(FieldType.DATE_TIME, ())),
+            complexes=tuple(lists.get(FieldType.COMPLEX, ())),
+        )
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
-
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.types import MAX_LENGTH, FieldType, PinotType
-from trellis.dialects.pinot.infer.proposal import (
-    ColumnNames,
-    Lint,
-    Proposal,
-    ProposedColumn,
-    map_column,
-    quoted,
-    schema_of,
-    table_document,
-    table_name,
-    transforms,
-)
-from trellis.dialects.pinot.infer.roles import main_rank, names_amount, names_identity
-from trellis.dialects.pinot.stored_schema import TIME_FORMATS, authored_of, type_for
+from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.types import FieldType
+from trellis.dialects.pinot.infer.fields import field_of
+from trellis.dialects.pinot.infer.proposal import Proposal, ProposalBuilder, ProposedColumn, table_document
+from trellis.dialects.pinot.stored_schema import authored_of
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.errors import UsageError, nearest
-from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+from trellis.schema.model import Column, Schema, Table
 from trellis.schema.system import is_system
 
 
@@ -41,7 +25,7 @@ def convert(schema: Schema, table: str | None = None, system: str = "_dlt") -> l
     """
     authored = authored_of(schema)
     if authored.schema is not None and table in (None, authored.schema.name):
-        return [_authored(authored.schema, authored.table)]
+        return [_as_declared(authored.schema, authored.table)]
     roots = {
         name: root
         for name, root in schema.tables.items()
@@ -56,162 +40,43 @@ def convert(schema: Schema, table: str | None = None, system: str = "_dlt") -> l
     return [_proposal(schema, roots[table], system)]
 
 
-def _authored(schema: PinotSchema, table: TableConfig) -> Proposal:
-    """The documents of the user, unchanged."""
+def _as_declared(schema: PinotSchema, table: TableConfig) -> Proposal:
     columns = tuple(ProposedColumn(spec, "as declared") for spec in schema.specs())
     document = table.document or table_document(schema.name or "", table.time_column, {})
-    return Proposal(schema, document, columns, (), 0)
+    return Proposal(schema, document, columns)
 
 
 def _proposal(schema: Schema, table: Table, system: str) -> Proposal:
-    columns = _Columns(system)
+    """The main time is the first date-time column that is never null, else the first."""
+    builder = ProposalBuilder()
     for column in table.complete_columns:
-        columns.add(column)
+        _add(builder, column, is_system(column.name, system))
     for child in schema.chain(table.name):
         if child.name != table.name:
-            columns.lints.append(Lint(child.name, "a nested table: Pinot has none, so its rows are left out"))
-    main = columns.main_time()
-    name = table_name(table.name)
-    transform_configs = transforms(columns.columns)
-    specs = [proposed.spec for proposed in columns.columns]
-    nulls = any(not spec.not_null for spec in specs)
-    key = tuple(
-        columns.names_of[key_name]
-        for key_name in table.columns_with("primary_key")
-        if key_name in columns.names_of
-    )
-    pinot_schema = schema_of(
-        name, specs if nulls else [replace(spec, not_null=False) for spec in specs], nulls
-    )
-    return Proposal(
-        replace(pinot_schema, primary_key=key, description=table.description),
-        table_document(name, main, {"transformConfigs": transform_configs} if transform_configs else {}),
-        tuple(columns.columns),
-        tuple(columns.lints),
-        0,
-    )
+            builder.note(child.name, "a nested table: Pinot has none, so its rows are left out")
+    times = [
+        (not column.spec.not_null, path)
+        for column, path in zip(builder.columns, builder.names, strict=True)
+        if column.spec.field_type is FieldType.DATE_TIME and not is_system(path, system)
+    ]
+    may_be_null, main = min(times, key=lambda time: time[0], default=(False, None))
+    if may_be_null and main is not None:
+        builder.note(main, "the main time may be null: the time of the load is stored then")
+    key = tuple(builder.names[name] for name in table.columns_with("primary_key") if name in builder.names)
+    return builder.build(PinotSchema(table.name, primary_key=key, description=table.description), main)
 
 
-@dataclass
-class _Columns:
-    system: str
-    columns: list[ProposedColumn] = field(default_factory=list)
-    lints: list[Lint] = field(default_factory=list)
-    names: ColumnNames = field(default_factory=ColumnNames)
-    names_of: dict[str, str] = field(default_factory=dict)
-
-    def add(self, column: Column) -> None:
-        name = self.names.claim(column.name)
-        self.names_of[column.name] = name
-        proposed = _proposed(column, name, is_system(column.name, self.system))
-        if proposed is None:
-            self.lints.append(Lint(column.name, f"no column: Pinot has no type for {column.data_type}"))
-            return
-        if name != column.name:
-            self.lints.append(Lint(column.name, f"the column is named {name}: Pinot refuses its name"))
-            proposed = replace(proposed, reads=quoted(column.name))
-        self.columns.append(proposed)
-        self.lints += [Lint(column.name, message) for message in _lints(column, proposed.spec)]
-
-    def main_time(self) -> str | None:
-        ranked = [
-            (not proposed.spec.not_null, rank, index)
-            for index, proposed in enumerate(self.columns)
-            if proposed.spec.field_type is FieldType.DATE_TIME
-            and (rank := main_rank(proposed.spec.name)) is not None
-            and not is_system(proposed.spec.name, self.system)
-        ]
-        if not ranked:
-            return None
-        index = min(ranked)[2]
-        best = self.columns[index]
-        self.columns[index] = replace(best, why=f"{best.why}; main time by its name")
-        if not best.spec.not_null:
-            message = "the main time may be null: the time of the load is stored then"
-            self.lints.append(Lint(best.spec.name, message))
-        return best.spec.name
-
-
-def _proposed(column: Column, name: str, ours: bool) -> ProposedColumn | None:
-    type_name, column_type = column.data_type or "", type_for(column)
-    if nested := _nested(column):
-        if len(nested) == 2:
-            return map_column(name, nested[1], "a map")
-        spec = FieldSpec(name, nested[0], single_value=False, not_null=column.required)
-        return ProposedColumn(spec, "a list of values of one type")
-    if column_type is None or column.data_type is None:
-        return None
-    if column.data_type in TIME_FORMATS:
-        form, granularity = TIME_FORMATS[column.data_type]
-        spec = FieldSpec(
-            name,
-            column_type,
-            FieldType.DATE_TIME,
-            not_null=column.required,
-            format=form,
-            granularity=granularity,
-        )
-        return ProposedColumn(spec, type_name)
-    role, why = (FieldType.DIMENSION, "bookkeeping of Trellis") if ours else _role(column, column_type)
-    if role is FieldType.DIMENSION and column_type is PinotType.BIG_DECIMAL:
-        column_type, why = PinotType.STRING, f"{why}, as text"
-    spec = FieldSpec(
-        name,
-        column_type,
-        role,
-        not_null=column.required,
-        description=column.description,
-        max_length=_length(column) if column_type is PinotType.STRING else None,
-    )
-    return ProposedColumn(spec, f"{type_name}; {why}" if why else type_name)
-
-
-def _role(column: Column, data_type: PinotType) -> tuple[FieldType, str]:
-    if not data_type.numeric:
-        return FieldType.DIMENSION, ""
-    if column.hint("primary_key") or column.hint("unique"):
-        return FieldType.DIMENSION, "a key"
-    if names_identity(column.name):
-        return FieldType.DIMENSION, "named like a label"
-    if names_amount(column.name):
-        return FieldType.METRIC, "named like an amount"
-    if data_type in (PinotType.INT, PinotType.LONG):
-        return FieldType.DIMENSION, "not named like an amount"
-    return FieldType.METRIC, "a measure"
-
-
-def _nested(column: Column) -> tuple[PinotType, ...]:
-    """The type of a list's values, or those of a map's keys and values; empty for other columns."""
-    nested_type = str(column.hint(NESTED_TYPE) or "").removeprefix("arrow:")
-    listed = re.fullmatch(r"(?:large_)?list<(?:\w+: )?(\w+)>", nested_type)
-    if listed is not None and (element_type := _ARROW.get(listed[1])) is not None:
-        return (element_type,)
-    mapped = re.fullmatch(r"map<string, (\w+)>", nested_type)
-    if mapped is not None and (element_type := _ARROW.get(mapped[1])) is not None:
-        return PinotType.STRING, element_type
-    return ()
-
-
-def _length(column: Column) -> int | None:
-    return column.precision if column.precision is not None and column.precision > MAX_LENGTH else None
-
-
-def _lints(column: Column, spec: FieldSpec) -> Iterator[str]:
+def _add(builder: ProposalBuilder, column: Column, is_bookkeeping: bool) -> None:
+    spec, role = field_of(column), None
+    if spec is None:
+        builder.note(column.name, f"no column: Pinot has no type for {column.data_type}")
+        return
+    if is_bookkeeping:
+        role = FieldType.DIMENSION, "bookkeeping of Trellis"
+    elif spec.data_type.numeric and (column.hint("primary_key") or column.hint("unique")):
+        role = FieldType.DIMENSION, "a key"
+    builder.add(spec, column.data_type or "", role)
     if column.is_variant:
-        yield "holds values that did not fit into another column"
+        builder.note(column.name, "holds values that did not fit into another column")
     if column.data_type == "time":
-        yield "Pinot has no times of day: stored as text"
-
-
-_ARROW: Final[Mapping[str, PinotType]] = {
-    "int8": PinotType.INT,
-    "int16": PinotType.INT,
-    "int32": PinotType.INT,
-    "int64": PinotType.LONG,
-    "float": PinotType.FLOAT,
-    "double": PinotType.DOUBLE,
-    "string": PinotType.STRING,
-    "large_string": PinotType.STRING,
-    "bool": PinotType.BOOLEAN,
-    "binary": PinotType.BYTES,
-}
+        builder.note(column.name, "Pinot has no times of day: stored as text")

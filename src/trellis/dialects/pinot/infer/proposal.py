@@ -1,28 +1,18 @@
-"""A proposed schema: the documents, the names, and the reason for every column."""
+"""A proposed schema and table config, with a reason for every column."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
+from trellis.dialects.pinot.infer.roles import role_of_number
 from trellis.dialects.pinot.table.config import name_of
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The choices of the user. `times` are columns with a format, or None; the first is the main time."""
-
-    name: str = "records"
-    dimensions: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    times: Mapping[str, str | None] = field(default_factory=dict)
-    unnest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,11 +24,10 @@ class ProposedColumn:
     reads: str | None = None
 
     @property
-    def type_said(self) -> str:
+    def type_name(self) -> str:
         """The type, with `[]` for several values.
 
-        >>> from trellis.dialects.pinot.document.types import PinotType
-        >>> ProposedColumn(FieldSpec("tags", PinotType.STRING, single_value=False), "").type_said
+        >>> ProposedColumn(FieldSpec("tags", PinotType.STRING, single_value=False), "").type_name
         'STRING[]'
         """
         return self.spec.data_type.value + ("" if self.spec.single_value else "[]")
@@ -46,7 +35,7 @@ class ProposedColumn:
     def to_dict(self) -> dict[str, Any]:
         document = {
             "column": self.spec.name,
-            "type": self.type_said,
+            "type": self.type_name,
             "role": self.spec.field_type.value,
             "format": self.spec.format,
             "reads": self.reads,
@@ -56,8 +45,8 @@ class ProposedColumn:
 
 
 @dataclass(frozen=True)
-class Lint:
-    """A warning; `column` may be one that is left out."""
+class Note:
+    """What is uncertain; `column` may be one that is left out."""
 
     column: str
     message: str
@@ -68,13 +57,13 @@ class Lint:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A schema and a table config (as JSON objects), with the reasons."""
+    """A schema and a table config (as a JSON object), with the reasons. `rows`: how many were read."""
 
     schema: PinotSchema
     table: Mapping[str, Any]
     columns: tuple[ProposedColumn, ...]
-    lints: tuple[Lint, ...]
-    rows: int
+    notes: tuple[Note, ...] = ()
+    rows: int = 0
 
     @property
     def time_column(self) -> str | None:
@@ -93,16 +82,84 @@ class Proposal:
             "schema": json.loads(self.document),
             "table": dict(self.table),
             "columns": [column.to_dict() for column in self.columns],
-            "lints": [lint.to_dict() for lint in self.lints],
+            "lints": [note.to_dict() for note in self.notes],
         }
 
 
-def map_column(name: str, value: PinotType, why: str, not_null: bool = False) -> ProposedColumn:
-    """A MAP with values of one type."""
-    role = FieldType.METRIC if value.numeric else FieldType.DIMENSION
-    children = {"key": FieldSpec("key", PinotType.STRING), "value": FieldSpec("value", value, role)}
-    spec = FieldSpec(name, PinotType.MAP, FieldType.COMPLEX, not_null=not_null, children=children)
-    return ProposedColumn(spec, why)
+@dataclass
+class ProposalBuilder:
+    """Collects columns: gives each a name that Pinot takes and a role, and chooses the main time."""
+
+    columns: list[ProposedColumn] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of the columns by the paths of their values."""
+    _lower_names: set[str] = field(default_factory=set)
+
+    def add(self, spec: FieldSpec, why: str, role: tuple[FieldType, str] | None = None) -> None:
+        """Add a column that is named by the path of its values. A number gets the `role`, with its reason, or
+        else one by its name.
+        """
+        path, reads = spec.name, None
+        if path in self.names:
+            self.note(path, "another path has this name too: only the first is a column")
+            return
+        if spec.field_type is FieldType.DIMENSION and spec.single_value:
+            role = role or (role_of_number(spec) if spec.data_type.numeric else None)
+            if role is not None:
+                spec, why = replace(spec, field_type=role[0]), f"{why}; {role[1]}"
+        if spec.field_type is FieldType.DIMENSION and spec.data_type is PinotType.BIG_DECIMAL:
+            spec, why = replace(spec, data_type=PinotType.STRING), f"{why}, as text"
+        name = self._unused_name(path)
+        if name != path:
+            reads = quoted(path)
+            message = "names hold no blanks and differ by more than case"
+            self.note(path, f"the column is named {name}: {message}")
+        self.names[path] = name
+        self.columns.append(ProposedColumn(replace(spec, name=name), why, reads))
+
+    def note(self, column: str, message: str) -> None:
+        self.notes.append(Note(column, message))
+
+    def build(
+        self, schema: PinotSchema, time: str | None = None, ingestion: Mapping[str, Any] | None = None
+    ) -> Proposal:
+        """The proposal with the name, key and description of this schema, and the main time at this path."""
+        name = table_name(schema.name or "")
+        main = None if time is None else self.names[time]
+        self.columns = [
+            replace(column, why=f"{column.why}; main time") if column.spec.name == main else column
+            for column in self.columns
+        ]
+        if main is None and self.columns:
+            self.note(name, "no main time column")
+        has_nulls = any(not column.spec.not_null for column in self.columns)
+        specs = [
+            column.spec if has_nulls else replace(column.spec, not_null=False) for column in self.columns
+        ]
+        return Proposal(
+            replace(schema, name=name, column_nulls=has_nulls).with_fields(specs),
+            table_document(name, main, self._transforms() | dict(ingestion or {})),
+            tuple(replace(column, spec=spec) for column, spec in zip(self.columns, specs, strict=True)),
+            tuple(self.notes),
+        )
+
+    def _transforms(self) -> dict[str, Any]:
+        configs = [
+            {"columnName": column.spec.name, "transformFunction": column.reads}
+            for column in self.columns
+            if column.reads is not None
+        ]
+        return {"transformConfigs": configs} if configs else {}
+
+    def _unused_name(self, path: str) -> str:
+        base = re.sub(r"\s", "_", path)
+        name, number = base, 1
+        while name.lower() in self._lower_names:
+            number += 1
+            name = f"{base}_{number}"
+        self._lower_names.add(name.lower())
+        return name
 
 
 def table_document(name: str, time_column: str | None, ingestion: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,30 +177,6 @@ def table_document(name: str, time_column: str | None, ingestion: Mapping[str, A
     return document | {"ingestionConfig": dict(ingestion)} if ingestion else document
 
 
-def transforms(columns: Sequence[ProposedColumn]) -> list[dict[str, str]]:
-    """The `transformConfigs` of the computed columns."""
-    return [
-        {"columnName": column.spec.name, "transformFunction": column.reads}
-        for column in columns
-        if column.reads is not None
-    ]
-
-
-def schema_of(name: str | None, specs: Iterable[FieldSpec], column_nulls: bool = False) -> PinotSchema:
-    """The schema of these fields: each in the list of its role, in their order."""
-    parts: dict[FieldType, list[FieldSpec]] = {}
-    for spec in specs:
-        parts.setdefault(spec.field_type, []).append(spec)
-    return PinotSchema(
-        name,
-        tuple(parts.get(FieldType.DIMENSION, ())),
-        tuple(parts.get(FieldType.METRIC, ())),
-        tuple(parts.get(FieldType.DATE_TIME, ())),
-        tuple(parts.get(FieldType.COMPLEX, ())),
-        column_nulls=column_nulls,
-    )
-
-
 def table_name(text: str) -> str:
     """A table name that Pinot accepts.
 
@@ -151,27 +184,6 @@ def table_name(text: str) -> str:
     ('my_rides_2024', '42')
     """
     return re.sub(r"_{2,}", "_", re.sub(r"\W", "_", name_of(text))).strip("_") or "records"
-
-
-class ColumnNames:
-    """Unique column names without blanks that differ by more than case.
-
-    >>> names = ColumnNames()
-    >>> names.claim("id"), names.claim("ID"), names.claim("first name")
-    ('id', 'ID_2', 'first_name')
-    """
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def claim(self, path: str) -> str:
-        base = "".join("_" if sign.isspace() else sign for sign in path) or "empty"
-        name, number = base, 1
-        while name.lower() in self._taken:
-            number += 1
-            name = f"{base}_{number}"
-        self._taken.add(name.lower())
-        return name
 
 
 def quoted(path: str) -> str:

@@ -1,0 +1,160 @@
+"""What the values at one path have in common, and the types and formats that hold all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from trellis.dialects.pinot.date_time.format import is_sortable, parse_format, sort_order_message
+from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
+from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.stored_schema import TIME_FORMATS
+from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
+
+NUMBERS: Final = frozenset(("int", "integer beyond 64 bits", "float", "decimal"))
+_EXACT: Final = 2**53
+"""A double holds every whole number up to this one."""
+_IS_FORMAT: Final = re.compile(r"EPOCH|TIMESTAMP|SIMPLE_DATE_FORMAT|[0-9]+:[A-Z]+:").match
+_FINEST: Final = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
+_DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK: Final = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.%s)?)?(?:Z|[+-][0-9]{2}%s[0-9]{2})?"
+
+
+@dataclass(frozen=True)
+class TimeFormat:
+    """A format of times, with the type and granularity of its column. `shape` is a pattern of its texts."""
+
+    format: str
+    data_type: PinotType
+    granularity: str
+    shape: str = "(?s).*"
+
+    @staticmethod
+    def of(choice: str) -> TimeFormat:
+        """The format that a user chose: one of Pinot, or only a pattern. Raises FormatError.
+
+        >>> TimeFormat.of("yyyy.MM.dd").format, TimeFormat.of("EPOCH|SECONDS").granularity
+        ('SIMPLE_DATE_FORMAT|yyyy.MM.dd', '1:SECONDS')
+        """
+        text = choice if _IS_FORMAT(choice) else f"SIMPLE_DATE_FORMAT|{choice}"
+        form = parse_format(text)
+        if form.pattern is not None and not is_sortable(form.pattern):
+            raise FormatError(sort_order_message(form.pattern))
+        if form.kind == "EPOCH":
+            return TimeFormat(text, PinotType.LONG, f"1:{form.unit}")
+        finest = next((unit for letter, unit in _FINEST if letter in (form.pattern or "S")), "DAYS")
+        data_type = PinotType.TIMESTAMP if form.kind == "TIMESTAMP" else PinotType.STRING
+        return TimeFormat(text, data_type, f"1:{finest}")
+
+    def is_format_of(self, texts: Iterable[str]) -> bool:
+        """Whether all texts follow it; of timestamps without hours and days that roll over."""
+        is_timestamp = self.data_type is PinotType.TIMESTAMP
+        read = partial(timestamp_millis, strict=True) if is_timestamp else parse_format(self.format).to_millis
+        matches = re.compile(self.shape).fullmatch
+        try:
+            return all(matches(text) and read(text) is not None for text in texts)
+        except FormatError:
+            return False
+
+
+TIMESTAMP: Final = TimeFormat(
+    TIME_FORMATS["timestamp"][0],
+    PinotType.TIMESTAMP,
+    TIME_FORMATS["timestamp"][1],
+    rf"{_DAY}[T ]{_CLOCK % ('[0-9]{1,3}0{0,6}', ':')}",
+)
+DATE: Final = TimeFormat(TIME_FORMATS["date"][0], PinotType.STRING, TIME_FORMATS["date"][1], _DAY)
+ISO: Final = TimeFormat(
+    "SIMPLE_DATE_FORMAT", PinotType.STRING, "1:MILLISECONDS", rf"{_DAY}T{_CLOCK % ('[0-9]{1,9}', ':?')}"
+)
+DETECTED: Final = (TIMESTAMP, DATE, ISO)
+"""The formats that texts are tried for. ISO keeps what is finer than a millisecond."""
+EPOCHS: Final = tuple(TimeFormat.of(f"EPOCH|{unit}") for unit in ("SECONDS", "MILLISECONDS"))
+
+
+@dataclass
+class PathValues:
+    """The range of whole numbers, the formats that all texts follow, and the length of the longest one: at
+    least that in UTF-16 units.
+    """
+
+    formats: tuple[TimeFormat, ...] = DETECTED
+    least: int = LONG_MAX
+    most: int = LONG_MIN
+    longest: int = 0
+
+    def add(self, kind: str, values: Sequence[Any]) -> None:
+        """Add values of one kind."""
+        if kind == "int":
+            self.least, self.most = min(self.least, *values), max(self.most, *values)
+        elif kind == "string":
+            texts = [*map(str, values)]
+            self.longest = max(self.longest, *(len(text) * (1 if text.isascii() else 2) for text in texts))
+            self.formats = tuple(form for form in self.formats if form.is_format_of(texts))
+
+    def epoch(self) -> TimeFormat | None:
+        """The unit in which all whole numbers are times from 1971 to 2071."""
+        for form in EPOCHS:
+            read = parse_format(form.format).to_millis
+            if read(self.least) >= VALID_MIN_MILLIS and read(self.most) <= VALID_MAX_MILLIS:
+                return form
+        return None
+
+
+def type_of(kinds: Collection[str], several: Sequence[PathValues]) -> tuple[PinotType, str] | None:
+    """The type that holds all scalars of these kinds, and what they are; None where Pinot has none.
+
+    `several` are the paths that hold them: a list and single values may share a column.
+
+    >>> type_of({"int"}, [PathValues(least=0, most=2**40)]), type_of({"time"}, [])
+    ((<PinotType.LONG: 'LONG'>, 'whole numbers'), None)
+    """
+    if "time" in kinds:
+        return None
+    if len(kinds) > 1 and not NUMBERS.issuperset(kinds):
+        return PinotType.STRING, f"{listed(kinds)} are mixed"
+    if len(kinds) == 1 and (kind := next(iter(kinds))) not in ("int", "integer beyond 64 bits"):
+        return _TYPES[kind], KIND_NAMES[kind]
+    least, most = min(values.least for values in several), max(values.most for values in several)
+    if {*kinds} == {"int"}:
+        return PinotType.INT if least >= INT_MIN and most <= INT_MAX else PinotType.LONG, KIND_NAMES["int"]
+    if {*kinds} == {"int", "float"} and least >= -_EXACT and most <= _EXACT:
+        return PinotType.DOUBLE, listed(kinds)
+    return PinotType.BIG_DECIMAL, listed(kinds)
+
+
+def listed(kinds: Collection[str]) -> str:
+    """
+    >>> listed({"int", "string", "array"})
+    'lists, text and whole numbers'
+    """
+    names = sorted(KIND_NAMES.get(kind, kind) for kind in kinds)
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+KIND_NAMES: Final = {
+    "bool": "booleans",
+    "int": "whole numbers",
+    "integer beyond 64 bits": "numbers beyond LONG",
+    "float": "fractions",
+    "decimal": "decimals",
+    "string": "text",
+    "timestamp": "timestamps",
+    "date": "dates",
+    "binary": "bytes",
+    "array": "lists",
+    "object": "objects",
+}
+_TYPES: Final = {
+    "float": PinotType.DOUBLE,
+    "decimal": PinotType.BIG_DECIMAL,
+    "bool": PinotType.BOOLEAN,
+    "string": PinotType.STRING,
+    "timestamp": PinotType.TIMESTAMP,
+    "date": PinotType.STRING,
+    "binary": PinotType.BYTES,
+}
