@@ -51,7 +51,7 @@ def delivered(pipeline: Pipeline, out: Path, **options: Any) -> list[dict[str, A
     settings = DeliverySettings(**options)
     delivery = delivery_of(authored_of(pipeline.schema), out, settings)
     written = write(delivery, pipeline.destination, pipeline.dataset, out, settings)
-    return [row for file in written.files for row in pq.read_table(file.path).to_pylist()]
+    return [row for file in written for row in pq.read_table(file.path).to_pylist()]
 
 
 def test_the_rows_of_a_dataset_with_true_nulls(tmp_path: Path, lake: str) -> None:
@@ -111,7 +111,7 @@ def test_the_view_stored_is_told(tmp_path: Path) -> None:
         ),
         "started is the time column, the first of started, ended; choose another with --time-column",
     )
-    assert "nullHandlingEnabled" not in delivery.offline["tableIndexConfig"]
+    assert "nullHandlingEnabled" not in delivery.offline.config["tableIndexConfig"]
     second = delivered(pipeline, tmp_path / "out")[1]
     assert (second["city"], second["tags"], second["fare"]) == ("null", ["null"], 0.0)
 

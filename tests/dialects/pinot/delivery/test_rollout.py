@@ -20,11 +20,17 @@ JOB = "80875027-fd37-45d9-b542-f3adad12d7e9"
 RELOADED = Said(200, json.dumps({"status": "COMPLETED", "successCount": 1, "totalSegmentCount": 1}))
 
 
+def declared(config: Any) -> TargetTable:
+    """A table of which the user wrote everything."""
+    names = ("tableName", "tableType")
+    return TargetTable(config, {key: part for key, part in config.items() if key not in names})
+
+
 def rollout(controller: Controller, schema: Any = RIDES, **options: Any) -> Rollout:
     return Rollout(
         controller,
         read_schema(schema).schema,
-        [TargetTable.of(TABLE, TABLE)],
+        [declared(TABLE)],
         sleep=lambda _: None,
         **options,
     )
@@ -192,7 +198,7 @@ def test_a_dry_run_changes_nothing(cluster: Standin, controller: Controller) -> 
 def test_a_table_keeps_what_only_the_cluster_says(cluster: Standin, controller: Controller) -> None:
     filled(cluster)
     config = {**TABLE, "tableIndexConfig": {"loadMode": "HEAP"}}
-    new_rollout = Rollout(controller, read_schema(RIDES).schema, [TargetTable.of(config, config)])
+    new_rollout = Rollout(controller, read_schema(RIDES).schema, [declared(config)])
     assert outcomes(new_rollout.run())[-1] == (
         "update table rides_OFFLINE", "done", "changed: tableIndexConfig.loadMode",
     )  # fmt: skip
@@ -212,9 +218,9 @@ def test_what_nobody_said_changes_no_table(cluster: Standin, controller: Control
     }
     filled(cluster).on("GET /tables/rides", Said(200, json.dumps({"OFFLINE": stored})))
     schema = read_schema(RIDES).schema
-    table = TargetTable.of(offline_table(schema))
+    table = offline_table(schema)
     assert outcomes(Rollout(controller, schema, [table]).run())[-1][1] == "nothing to do"
-    table = TargetTable.of(offline_table(schema, None, "t", real_nulls=True), None, "t")
+    table = offline_table(schema, None, "t", real_nulls=True)
     assert outcomes(Rollout(controller, schema, [table]).run())[-1] == (
         "update table rides_OFFLINE",
         "done",

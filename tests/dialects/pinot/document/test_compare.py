@@ -179,16 +179,16 @@ def test_every_difference_is_told() -> None:
         column_nulls=True,
     )
     assert [(str(change), change.effort.value) for change in changes(OLD, new)] == [
-        ('a: default from "null" to "x"', "reload"),
+        ("a: defaultNullValue from null to x", "reload"),
         ("a: notNull from unset to true", "none"),
         ("a: maxLength from unset to 9", "none"),
         ("a: allowTrailingZeros from unset to true", "none"),
-        ("a: transform from unset to f(z)", "backfill"),
-        ("n: widened from DIMENSION INT to DIMENSION LONG", "new table"),
+        ("a: transformFunction from unset to f(z)", "backfill"),
+        ("n: type from DIMENSION INT to DIMENSION LONG", "new table"),
         ("t: format from EPOCH|SECONDS to EPOCH|HOURS", "backfill"),
         ("t: granularity from 1:SECONDS to 1:HOURS", "none"),
-        ("null handling from table-based to column-based", "backfill"),
-        ("primary key from [] to [a]", "backfill"),
+        ("enableColumnBasedNullHandling from false to true", "backfill"),
+        ('primaryKeyColumns from unset to ["a"]', "backfill"),
     ]
 
 
@@ -196,8 +196,8 @@ def test_a_role_and_a_removed_column_are_told() -> None:
     new = replace(OLD, dimensions=(), metrics=(replace(N, field_type=FieldType.METRIC),))
     assert [(str(change), change.effort) for change in changes(OLD, new)] == [
         ("a: removed", Effort.NEW_TABLE),
-        ("n: default from -2147483648 to 0", Effort.RELOAD),
-        ("n: role from DIMENSION to METRIC", Effort.RELOAD),
+        ("n: defaultNullValue from -2147483648 to 0", Effort.RELOAD),
+        ("n: fieldType from DIMENSION to METRIC", Effort.RELOAD),
     ]
 
 

@@ -164,10 +164,9 @@ def write_files(
     format: str,
     most: int = ROWS,
     tell: Callable[[int], None] = lambda _: None,
-    look: Callable[[pa.RecordBatch], None] = lambda _: None,
 ) -> list[DataFile]:
     """Write all rows into `part-00000.FORMAT` and so on, of at most so many rows each; `tell` gets the
-    number of rows so far, `look` every batch that is written.
+    number of rows so far.
 
     Raises UsageError for an invalid column name; DestinationError from the batches.
     """
@@ -179,7 +178,6 @@ def write_files(
         with closing(JsonFile(path, rows) if schema is None else pq.ParquetWriter(path, schema)) as file:
             for batch in group:
                 file.write_batch(batch)
-                look(batch)
                 count += batch.num_rows
                 tell(sum(data_file.rows for data_file in files) + count)
         files.append(DataFile(path, count))

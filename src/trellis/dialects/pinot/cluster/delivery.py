@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from trellis.destinations.base import Destination
 from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, FileRows, write_files
-from trellis.dialects.pinot.cluster.time_check import TimeCheck
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.legacy_time import migrate_time_field
@@ -23,7 +22,7 @@ from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Column
 from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
-from trellis.dialects.pinot.table.config import TableConfig, table_config
+from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.table.generated_config import (
     Kafka,
     TargetTable,
@@ -47,9 +46,8 @@ DATA: Final = "data"
 
 @dataclass(frozen=True)
 class DeliverySettings:
-    """The settings of a delivery. `data` and `segments` are the URIs of files and segments for the job.
-
-    Without `data` the job reads the files where they were written.
+    """The settings of a delivery. `data` is the URI of the files for the job, where they do not stay where
+    they were written.
     """
 
     format: str = "parquet"
@@ -57,39 +55,27 @@ class DeliverySettings:
     kafka: Kafka | None = None
     time_column: str | None = None
     data: str | None = None
-    segments: str | None = None
-    job_type: str = "SegmentCreationAndTarPush"
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     controller: str = CONTROLLER
 
 
 @dataclass(frozen=True)
-class DeliveryResult:
-    """The data files of a delivery, and warnings about values that Pinot refuses."""
-
-    files: tuple[DataFile, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        return sum(data_file.rows for data_file in self.files)
-
-
-@dataclass(frozen=True)
 class Delivery:
-    """The documents for a cluster, and notes about them. `zone`: that of timestamps without one.
+    """The documents for a cluster, and notes about them.
 
     `sources`: the columns of the dataset that have another name in the schema, by that name.
     """
 
     schema: PinotSchema
-    offline: Mapping[str, Any]
-    realtime: Mapping[str, Any] | None
-    tables: tuple[TargetTable, ...]
+    offline: TargetTable
+    realtime: TargetTable | None
     job: IngestionJob
     notes: tuple[str, ...]
-    zone: str
     sources: Mapping[str, str]
+
+    @property
+    def tables(self) -> list[TargetTable]:
+        return [self.offline] if self.realtime is None else [self.offline, self.realtime]
 
 
 def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where: str = "DEST") -> Delivery:
@@ -108,31 +94,22 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
         if settings.kafka is not None or has_stream(table_config_document)
         else None
     )
-    both = (offline,) if realtime is None else (offline, realtime)
+    tables = (offline,) if realtime is None else (offline, realtime)
     faults = dict.fromkeys(
         fault
-        for table in both
-        for fault in (*faults_of(schema, table), *cluster_faults(schema, table))
+        for table in tables
+        for fault in (*faults_of(schema, table.config), *cluster_faults(schema, table.config))
         if not fault.unchecked
     )
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()
-    segments = settings.segments or ("" if settings.data else (out.absolute() / "segments").as_uri())
-    job = IngestionJob(
-        table_name(schema),
-        data,
-        segments,
-        settings.format,
-        settings.controller,
-        settings.job_type,
-        configs=settings.configs,
-    )
+    segments = "" if settings.data else (out.absolute() / "segments").as_uri()
+    name, controller = table_name(schema), settings.controller
+    job = IngestionJob(name, data, segments, settings.format, controller, settings.configs)
     job.document()
-    zone = authored.options.zone
-    tables = tuple(TargetTable.of(document, table_config_document, main) for document in both)
     notes = tuple(_notes(authored, schema, settings))
-    return Delivery(schema, offline, realtime, tables, job, notes, zone, _renamed_columns(authored.table))
+    return Delivery(schema, offline, realtime, job, notes, _renamed_columns(authored.table))
 
 
 def check_is_unshaped(table: TableConfig, columns: Collection[str]) -> None:
@@ -171,29 +148,22 @@ def write(
     out: Path,
     settings: DeliverySettings,
     tell: Callable[[int], None] = lambda _: None,
-) -> DeliveryResult:
-    """Write the folder, all of it or nothing; one of an earlier delivery is replaced. Main times for which
-    Pinot refuses a segment are written, with a warning.
+) -> list[DataFile]:
+    """Write the folder, all of it or nothing; one of an earlier delivery is replaced. Returns the data files.
 
     Raises UsageError where `out` holds other files, DestinationError from the rows.
     """
     rows = FileRows.of(columns_of(delivery.schema), delivery.sources)
-    times = TimeCheck(delivery.schema, table_config(delivery.offline), delivery.zone)
     with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()
         batches = destination.batches(dataset, table_name(delivery.schema))
-        files = write_files(
-            rows, batches, folder / DATA, settings.format, settings.rows, tell, times.check_batch
-        )
+        files = write_files(rows, batches, folder / DATA, settings.format, settings.rows, tell)
         (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
-        _document(folder / OFFLINE, delivery.offline)
+        _document(folder / OFFLINE, delivery.offline.config)
         if delivery.realtime is not None:
-            _document(folder / REALTIME, delivery.realtime)
+            _document(folder / REALTIME, delivery.realtime.config)
         (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
-    return DeliveryResult(
-        tuple(DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files),
-        () if times.warning is None else (times.warning,),
-    )
+    return [DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files]
 
 
 def check_target_folder(out: Path) -> None:

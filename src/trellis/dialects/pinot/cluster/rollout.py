@@ -13,7 +13,7 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.schema_changes.changes import Effort, changes, incompatibilities, is_same_schema
 from trellis.dialects.pinot.table.config import TableKind, table_config
-from trellis.dialects.pinot.table.generated_config import TargetTable
+from trellis.dialects.pinot.table.generated_config import TargetTable, merge_config
 from trellis.errors import DestinationError, TrellisError
 
 StepOutcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
@@ -171,24 +171,3 @@ class Rollout:
     @property
     def _done(self) -> StepOutcome:
         return "would" if self.dry else "done"
-
-
-def merge_config(
-    config: Mapping[str, Any], existing: Mapping[str, Any], place: str = ""
-) -> tuple[dict[str, Any], list[str]]:
-    """A config merged over that of the cluster, whose other keys are kept, and the paths that differ.
-
-    >>> merge_config({"a": {"x": 1}, "b": 4}, {"a": {"x": 2, "y": 3}, "b": "4"})
-    ({'a': {'x': 1, 'y': 3}, 'b': '4'}, ['a.x'])
-    """
-    merged, paths = dict(existing), list[str]()
-    for key, value in config.items():
-        before = existing.get(key)
-        if isinstance(value, Mapping):
-            inner = before if isinstance(before, Mapping) else {}
-            merged[key], inner_paths = merge_config(value, inner, f"{place}{key}.")
-            paths += inner_paths
-        elif str(before) != str(value):
-            merged[key] = value
-            paths.append(f"{place}{key}")
-    return merged, paths

@@ -105,10 +105,6 @@ def plan_change(
     old: Annotated[str, typer.Argument(metavar="OLD", help="Old schema document.", show_default=False)],
     new: Annotated[str, typer.Argument(metavar="NEW", help="New schema document.", show_default=False)],
     table_config: TableConfig = None,
-    rename: Annotated[
-        list[str] | None,
-        option("--rename", metavar="OLD=NEW", panel=HOW, help="A column that was renamed; again for more."),
-    ] = None,
     controller: Url = None,
     exit_code: Annotated[
         bool, option("--exit-code", help="End with 1 if it needs a new table.", panel=OUTPUT)
@@ -124,7 +120,7 @@ def plan_change(
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
-    plan = read_migration(old, new, table_config or (), rename)
+    plan = read_migration(old, new, table_config or ())
     if json:
         print_json(plan_dict(plan, url))
     else:
@@ -186,22 +182,9 @@ def deliver_dataset(
     topic: Annotated[
         str | None, option("--topic", metavar="NAME", panel=HOW, help="Topic of the REALTIME table.")
     ] = None,
-    job_type: Annotated[
-        str | None,
-        option(
-            "--job-type",
-            metavar="NAME",
-            panel=HOW,
-            help="Type of the job, default SegmentCreationAndTarPush.",
-        ),
-    ] = None,
     data: Annotated[
         str | None,
         option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
-    ] = None,
-    segments: Annotated[
-        str | None,
-        option("--segments", metavar="URI", panel=HOW, help="Where the segments go, beside the files."),
     ] = None,
     fs: Annotated[
         list[str] | None,
@@ -241,8 +224,6 @@ def deliver_dataset(
         kafka_stream(kafka, topic),
         time_column,
         data,
-        segments,
-        job_type or DeliverySettings.job_type,
         settings_of(fs, "--fs"),
         CONTROLLER if client is None else client.url,
     )

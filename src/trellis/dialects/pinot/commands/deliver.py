@@ -9,10 +9,13 @@ from typing import Any
 from trellis.cli.output.console import console, counted, grid, indented, print_json, progress
 from trellis.cli.schema_store import StoredSchema
 from trellis.dialects.pinot.cluster.controller import Controller
+from trellis.dialects.pinot.cluster.data_files import DataFile
 from trellis.dialects.pinot.cluster.delivery import (
     JOB,
+    OFFLINE,
+    REALTIME,
+    SCHEMA,
     Delivery,
-    DeliveryResult,
     DeliverySettings,
     check_is_unshaped,
     check_target_folder,
@@ -61,26 +64,20 @@ def run(
     delivery = delivery_of(authored, out, settings, place[0] or pipeline.destination.url)
     name = table_name(delivery.schema)
     rows = pipeline.destination.row_counts(pipeline.dataset).get(name, 0)
-    written = DeliveryResult()
+    files: list[DataFile] = []
     if not dry_run:
+        destination = pipeline.destination, pipeline.dataset
         with progress() as tell:
-            written = write(
-                delivery,
-                pipeline.destination,
-                pipeline.dataset,
-                out,
-                settings,
-                lambda done: tell("writing", done, rows),
-            )
-        rows = written.rows
-    report = Report(out, settings.format, delivery, pipeline.where, rows, written, dry_run)
+            files = write(delivery, *destination, out, settings, lambda done: tell("writing", done, rows))
+        rows = sum(data_file.rows for data_file in files)
+    report = Report(out, settings.format, delivery, pipeline.where, rows, files, dry_run)
     if not json:
         report.show()
     steps: tuple[StepResult, ...] = ()
     try:
         if controller is not None:
-            tables = delivery.tables
-            steps = tuple(Rollout(controller, delivery.schema, tables, force, dry_run, wait).run())
+            rollout = Rollout(controller, delivery.schema, delivery.tables, force, dry_run, wait)
+            steps = tuple(rollout.run())
     except RolloutFailed as failure:
         steps = failure.steps
         raise
@@ -100,12 +97,11 @@ class Report:
     delivery: Delivery
     where: str
     rows: int
-    written: DeliveryResult
+    files: list[DataFile]
     dry_run: bool
 
     def show(self) -> None:
         out, name = console(), table_name(self.delivery.schema)
-        files = counted(len(self.written.files), "file")
         rows = f"{counted(self.rows, 'row')} of {name} from {self.where}"
         if self.dry_run:
             out.print(
@@ -116,20 +112,20 @@ class Report:
             table = grid("", "")
             for label, path in self.documents().items():
                 table.add_row(label, str(path))
-            table.add_row(f"{files} of rows", f"{self.folder}/data/*.{self.format}")
+            table.add_row(
+                f"{counted(len(self.files), 'file')} of rows", f"{self.folder}/data/*.{self.format}"
+            )
             out.print()
             out.print(indented(table))
         for note in self.delivery.notes:
             out.print(f"\n{note}", style="yellow", soft_wrap=True)
-        for warning in self.written.warnings:
-            out.print(f"\nwarning: {warning}", style="bold yellow", soft_wrap=True)
         if not self.dry_run:
             command = f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {self.folder / JOB}"
             out.print(f"\n{command}", style="cyan", soft_wrap=True)
 
     def documents(self) -> dict[str, Path]:
-        documents = {"schema": "schema.json", "OFFLINE table": "table-offline.json"}
-        documents |= {"REALTIME table": "table-realtime.json"} if self.delivery.realtime is not None else {}
+        documents = {"schema": SCHEMA, "OFFLINE table": OFFLINE}
+        documents |= {"REALTIME table": REALTIME} if self.delivery.realtime is not None else {}
         return {label: self.folder / name for label, name in {**documents, "job": JOB}.items()}
 
     def to_dict(self, steps: tuple[StepResult, ...]) -> dict[str, Any]:
@@ -138,11 +134,8 @@ class Report:
             "out": str(self.folder),
             "dry_run": self.dry_run,
             "rows": self.rows,
-            "files": [
-                {"path": str(data_file.path), "rows": data_file.rows} for data_file in self.written.files
-            ],
+            "files": [{"path": str(data_file.path), "rows": data_file.rows} for data_file in self.files],
             "notes": list(self.delivery.notes),
-            "warnings": list(self.written.warnings),
             "steps": [
                 {"step": step.step, "outcome": step.outcome, "note": step.note or None} for step in steps
             ],

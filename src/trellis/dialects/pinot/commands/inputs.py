@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from trellis.cli.commands.load import settings_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
 from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
@@ -74,10 +73,10 @@ def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPrevi
         raise UsageError(f"format {format!r}: {error}") from None
 
 
-def read_migration(old: str, new: str, tables: Sequence[str], renames: list[str] | None) -> Plan:
+def read_migration(old: str, new: str, tables: Sequence[str]) -> Plan:
     """The migration from one document to another. Raises UsageError, SchemaError."""
     before, after = (schema_document(file) for file in (old, new))
-    return plan(before, after, [*map(table_document, tables)], settings_of(renames, "--rename"))
+    return plan(before, after, [*map(table_document, tables)])
 
 
 def migrated_text(file: str) -> tuple[str, str]:

@@ -46,12 +46,7 @@ def stored_as(old: PinotSchema, new: PinotSchema) -> PinotSchema:
         default = None if spec.default is None else literal_text(bool(spec.default))
         return replace(spec, data_type=PinotType.STRING, default=default)
 
-    return replace(
-        new,
-        dimensions=tuple(map(stored_spec, new.dimensions)),
-        metrics=tuple(map(stored_spec, new.metrics)),
-        date_times=tuple(map(stored_spec, new.date_times)),
-    )
+    return new.with_fields(map(stored_spec, new.specs()))
 
 
 def role_of(spec: FieldSpec) -> str:
@@ -118,42 +113,46 @@ class Change:
         return f"{self.column}: {self.message}" if self.column is not None else self.message
 
 
-WIDER: Final[Mapping[PinotType, frozenset[PinotType]]] = {
-    PinotType.INT: frozenset({PinotType.LONG, PinotType.DOUBLE, PinotType.BIG_DECIMAL, PinotType.STRING}),
-    PinotType.LONG: frozenset({PinotType.BIG_DECIMAL, PinotType.STRING}),
-    PinotType.FLOAT: frozenset({PinotType.DOUBLE, PinotType.STRING}),
-    PinotType.DOUBLE: frozenset({PinotType.STRING}),
-    PinotType.BIG_DECIMAL: frozenset({PinotType.STRING}),
-}
-"""The types that hold every value of a type."""
-
 _ROWS_STAY: Final = "rows that are there stay as they are; rows from now on follow it"
+_BITMAPS_STAY: Final = "rows that are there keep the null bitmap they have"
+_OLD_TIMES: Final = "values are not rewritten: old rows are read by the new format"
 _NOTHING: Final = "nothing in the segments changes"
-_KEYS: Final = {
-    "fieldType": (
-        "role",
-        "nothing in the segments changes, unless the column was filled in by a reload",
+_Rule = tuple[str, Effort]
+"""What a reload makes of a changed key, and the work of the change."""
+_FIELD_KEYS: Final[Mapping[str, _Rule]] = {
+    "defaultNullValue": (
+        "ingested rows keep the old default; a column that a reload filled in is filled in anew",
         Effort.RELOAD,
     ),
-    "notNull": ("notNull", "rows that are there keep the null bitmap they have", Effort.NONE),
-    "maxLength": ("maxLength", _ROWS_STAY, Effort.NONE),
-    "maxLengthExceedStrategy": ("maxLengthExceedStrategy", _ROWS_STAY, Effort.NONE),
-    "allowTrailingZeros": ("allowTrailingZeros", _ROWS_STAY, Effort.NONE),
+    "fieldType": (f"{_NOTHING}, unless the column was filled in by a reload", Effort.RELOAD),
+    "notNull": (_BITMAPS_STAY, Effort.NONE),
+    "maxLength": (_ROWS_STAY, Effort.NONE),
+    "maxLengthExceedStrategy": (_ROWS_STAY, Effort.NONE),
+    "allowTrailingZeros": (_ROWS_STAY, Effort.NONE),
     "transformFunction": (
-        "transform",
         "ingested columns stay as they are: only rows from now on are computed by it",
         Effort.BACKFILL,
     ),
-    "virtualColumnProvider": (
-        "virtualColumnProvider",
-        "values that are stored stay as they are",
-        Effort.RELOAD,
-    ),
-    "format": ("format", "values are not rewritten: old rows are read by the new format", Effort.BACKFILL),
-    "granularity": ("granularity", "it is documentation: values are never rounded", Effort.NONE),
-    "childFieldSpecs": ("children", _ROWS_STAY, Effort.NONE),
+    "virtualColumnProvider": ("values that are stored stay as they are", Effort.RELOAD),
+    "format": (_OLD_TIMES, Effort.BACKFILL),
+    "granularity": ("it is documentation: values are never rounded", Effort.NONE),
+    "childFieldSpecs": (_ROWS_STAY, Effort.NONE),
+    "description": (_NOTHING, Effort.NONE),
+    "tags": (_NOTHING, Effort.NONE),
 }
-_DOCUMENTATION_KEYS: Final = ("description", "tags")
+_SCHEMA_KEYS: Final[Mapping[str, _Rule]] = {
+    "schemaName": ("Pinot refuses to rename a schema: it is the name of the table", Effort.NEW_TABLE),
+    "enableColumnBasedNullHandling": (
+        f"{_BITMAPS_STAY}, so nulls ingested before stay defaults",
+        Effort.BACKFILL,
+    ),
+    "primaryKeyColumns": ("rows that are there are not made unique by it", Effort.BACKFILL),
+    "description": (_NOTHING, Effort.NONE),
+    "tags": (_NOTHING, Effort.NONE),
+}
+_TIME_KEYS: Final[Mapping[str, _Rule]] = dict.fromkeys(
+    ("incomingGranularitySpec", "outgoingGranularitySpec"), (_OLD_TIMES, Effort.BACKFILL)
+)
 
 
 def changes(
@@ -208,86 +207,35 @@ def _added(spec: FieldSpec, schema: PinotSchema, transform: str | None) -> Chang
 
 def _field_changes(old: FieldSpec, new: FieldSpec) -> Iterator[Change]:
     before, after = field_document(old), field_document(new)
-    if not has_same_type(old, new):
-        wider = old.single_value == new.single_value and new.data_type in WIDER.get(old.data_type, ())
-        sentence = f"{'widened' if wider else 'changed'} from {role_of(old)} to {role_of(new)}"
+    if has_same_type(old, new):
+        before["defaultNullValue"], after["defaultNullValue"] = _default(old), _default(new)
+    else:
         refused = (
             "Pinot refuses to change type or number of values: make a new table and load it from the source"
         )
+        sentence = f"type from {role_of(old)} to {role_of(new)}"
         yield Change(old.name, "dataType", role_of(old), role_of(new), sentence, refused, Effort.NEW_TABLE)
-    elif compact(_default(old)) != compact(_default(new)):
-        yield Change(
-            old.name,
-            "defaultNullValue",
-            _default(old),
-            _default(new),
-            f"default from {compact(_default(old))} to {compact(_default(new))}",
-            "ingested rows keep the old default; a column that a reload filled in is filled in anew",
-            Effort.RELOAD,
-        )
-    for key, (word, on_reload, effort) in _KEYS.items():
-        if before.get(key) != after.get(key):
-            sentence = f"{word} from {_shown(before.get(key))} to {_shown(after.get(key))}"
-            yield Change(old.name, key, before.get(key), after.get(key), sentence, on_reload, effort)
-    for key in _DOCUMENTATION_KEYS:
-        if before.get(key) != after.get(key):
-            yield Change(
-                old.name, key, before.get(key), after.get(key), f"{key} changed", _NOTHING, Effort.NONE
-            )
+        after["defaultNullValue"] = before.get("defaultNullValue")
+    yield from _key_changes(old.name, before, after, _FIELD_KEYS)
 
 
 def _schema_changes(old: PinotSchema, new: PinotSchema) -> Iterator[Change]:
-    if old.name != new.name:
-        yield Change(
-            None,
-            "schemaName",
-            old.name,
-            new.name,
-            f"schemaName from {_shown(old.name)} to {_shown(new.name)}",
-            "Pinot refuses to rename a schema: it is the name of the table",
-            Effort.NEW_TABLE,
-        )
-    if old.column_nulls != new.column_nulls:
-        words = {True: "column-based", False: "table-based"}
-        yield Change(
-            None,
-            "enableColumnBasedNullHandling",
-            old.column_nulls,
-            new.column_nulls,
-            f"null handling from {words[old.column_nulls]} to {words[new.column_nulls]}",
-            "rows that are there keep the null bitmap they have, so nulls ingested before stay defaults",
-            Effort.BACKFILL,
-        )
-    if old.primary_key != new.primary_key:
-        yield Change(
-            None,
-            "primaryKeyColumns",
-            list(old.primary_key),
-            list(new.primary_key),
-            f"primary key from [{', '.join(old.primary_key)}] to [{', '.join(new.primary_key)}]",
-            "rows that are there were made unique by the old key",
-            Effort.NEW_TABLE if old.primary_key else Effort.BACKFILL,
-        )
-    for key, before, after in (
-        ("description", old.description, new.description),
-        ("tags", list(old.tags), list(new.tags)),
-    ):
-        if before != after:
-            yield Change(None, key, before, after, f"{key} changed", _NOTHING, Effort.NONE)
+    for change in _key_changes(None, document_of(old), document_of(new), _SCHEMA_KEYS):
+        is_other_key = change.key == "primaryKeyColumns" and old.primary_key
+        yield replace(change, effort=Effort.NEW_TABLE) if is_other_key else change
     if old.time is not None and new.time is not None and old.time.column.name == new.time.column.name:
-        before_time, after_time = time_document(old.time), time_document(new.time)
-        for key in ("incomingGranularitySpec", "outgoingGranularitySpec"):
-            if before_time.get(key) != after_time.get(key):
-                sentence = f"{key} changed"
-                yield Change(
-                    old.time.column.name,
-                    key,
-                    before_time.get(key),
-                    after_time.get(key),
-                    sentence,
-                    "values are not rewritten: old rows are read by the new format",
-                    Effort.BACKFILL,
-                )
+        before, after = time_document(old.time), time_document(new.time)
+        yield from _key_changes(old.time.column.name, before, after, _TIME_KEYS)
+
+
+def _key_changes(
+    column: str | None, old: Mapping[str, Any], new: Mapping[str, Any], rules: Mapping[str, _Rule]
+) -> Iterator[Change]:
+    for key, (on_reload, effort) in rules.items():
+        before, after = old.get(key), new.get(key)
+        if compact(before) != compact(after):
+            sentence = f"{key} from {_shown(before)} to {_shown(after)}"
+            yield Change(column, key, before, after, sentence, on_reload, effort)
 
 
 def _default(spec: FieldSpec) -> Any:

@@ -58,14 +58,12 @@ def plan(
     old: PinotSchema,
     new: PinotSchema,
     tables: Sequence[Mapping[str, Any]] = (),
-    renames: Mapping[str, str] | None = None,
 ) -> Plan:
     """The migration of the tables of a schema from the old to the new one.
 
     `tables` are the target configs of the tables: one, or the two halves of a hybrid table; without them an
-    OFFLINE table named like the schema is assumed. `renames` maps old names to new ones. A rename, a drop,
-    another type or number of values needs a new table, which is created beside the old one. Raises
-    SchemaError for a table config that cannot be read.
+    OFFLINE table named like the schema is assumed. A rename, a drop, another type or number of values needs a
+    new table, which is created beside the old one. Raises SchemaError for a table config that cannot be read.
 
     >>> from trellis.dialects.pinot.document.fields import FieldSpec
     >>> from trellis.dialects.pinot.document.types import PinotType
@@ -75,13 +73,13 @@ def plan(
     """
     transforms = dict(pair for table in tables for pair in table_config(table).transforms)
     differences = changes(old, new, transforms)
-    if is_same_schema(old, new) and not renames:
+    if is_same_schema(old, new):
         return Plan((), (), ())
     problems = incompatibilities(old, new)
     if old.name != new.name:
         problems = (*problems, f"schemaName changed (old: {old.name}, new: {new.name})")
     if problems:
-        return Plan(differences, problems, tuple(_new_table_steps(old, new, tables, renames or {})))
+        return Plan(differences, problems, tuple(_new_table_steps(old, new, tables)))
     return Plan(differences, (), tuple(_in_place_steps(new, tables, differences)))
 
 
@@ -108,17 +106,16 @@ def _in_place_steps(
 
 
 def _new_table_steps(
-    old: PinotSchema, new: PinotSchema, tables: Sequence[Mapping[str, Any]], renames: Mapping[str, str]
+    old: PinotSchema, new: PinotSchema, tables: Sequence[Mapping[str, Any]]
 ) -> Iterator[Step]:
     name = new.name if new.name != old.name else _next_name(old.name or "")
     beside = replace(new, name=name)
     yield Step("make the new schema beside the old one", "POST", "/schemas", document_of(beside))
-    for table in tables or (offline_table(beside),):
+    for table in tables or (offline_table(beside).config,):
         new_kind = table_config(table).kind
         document = {**table, "tableName": f"{name}_{new_kind}"}
         yield Step(f"make the new {new_kind} table", "POST", "/tables", document)
-    moved = "".join(f"; column {old_name} as {new_name}" for old_name, new_name in renames.items())
-    yield Step(f"load all data from the source into {name}{moved}")
+    yield Step(f"load all data from the source into {name}")
     yield Step(f"compare the number of rows of {name} with that of {old.name}", "GET", f"/tables/{name}/size")
     yield Step(f"let the queries and the jobs use {name} instead of {old.name}")
     for kind in _kinds(tables):

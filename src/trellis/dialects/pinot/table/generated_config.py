@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -54,45 +55,10 @@ class Kafka:
 
 @dataclass(frozen=True)
 class TargetTable:
-    """A table config. `declared` is the part that the user wrote: the rest changes no existing table."""
+    """A table config. `declared` is the part that the user decided on: the rest changes no existing table."""
 
     config: Mapping[str, Any]
     declared: Mapping[str, Any]
-
-    @staticmethod
-    def of(
-        config: Mapping[str, Any], authored: Mapping[str, Any] | None = None, time_column: str | None = None
-    ) -> TargetTable:
-        """From the config of the user, and the time column that the user chose.
-
-        >>> config = {"tableType": "OFFLINE", "segmentsConfig": {"replication": "1", "timeColumnName": "t"}}
-        >>> TargetTable.of(config, {"segmentsConfig": {"replication": "1"}}).declared
-        {'segmentsConfig': {'replication': '1'}}
-        """
-        required: dict[str, Any] = {} if time_column is None else {"segmentsConfig": {"timeColumnName": ""}}
-        for part, key in (
-            ("tableIndexConfig", "nullHandlingEnabled"),
-            ("ingestionConfig", "streamIngestionConfig"),
-        ):
-            if key in config.get(part, {}):
-                required[part] = {key: ""}
-        both = _merged(authored or {}, required)
-        return TargetTable(config, _restricted_to(config, both))
-
-
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    return {**one, **{key: {**(one.get(key) or {}), **value} for key, value in other.items()}}
-
-
-def _restricted_to(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a config whose keys are in `values`."""
-    return {
-        key: _restricted_to(value, values[key])
-        if isinstance(value, Mapping) and isinstance(values[key], Mapping)
-        else value
-        for key, value in config.items()
-        if key in values and key not in ("tableName", "tableType")
-    }
 
 
 def offline_table(
@@ -100,22 +66,23 @@ def offline_table(
     authored: Mapping[str, Any] | None = None,
     time_column: str | None = None,
     real_nulls: bool = False,
-) -> dict[str, Any]:
-    """The config of the OFFLINE table for rows that Trellis wrote.
+) -> TargetTable:
+    """The OFFLINE table for rows that Trellis wrote.
 
     `authored` is the config of the user: it is kept, except for streams and for what makes or chooses rows.
     `real_nulls`: the rows hold nulls, which stay null. Raises UsageError for a time column that is not a
     dateTime column.
 
-    >>> offline_table(PinotSchema("rides"))["tableName"]
+    >>> offline_table(PinotSchema("rides")).config["tableName"]
     'rides'
     """
-    document = _base_config(schema, authored, "OFFLINE", time_column, real_nulls)
-    document["segmentsConfig"].setdefault("segmentPushType", "APPEND")
-    document["tableIndexConfig"].setdefault("loadMode", "MMAP")
-    document["tableIndexConfig"].pop("streamConfigs", None)
-    document = {key: value for key, value in document.items() if key not in CHOOSING}
-    return _without(document, (*SHAPING, *_STREAMS))
+    main = time_column_of(schema, authored, time_column)
+    declared = _declared(schema, authored, main if authored or time_column else None, real_nulls)
+    _remove(declared, CHOOSING)
+    _remove(declared.get("ingestionConfig"), (*SHAPING, *_STREAMS))
+    _remove(declared.get("tableIndexConfig"), ("streamConfigs",))
+    defaults = {"segmentsConfig": {"segmentPushType": "APPEND"}, "tableIndexConfig": {"loadMode": "MMAP"}}
+    return _target(schema, "OFFLINE", declared, main, defaults)
 
 
 def has_stream(authored: Mapping[str, Any] | None) -> bool:
@@ -133,25 +100,26 @@ def realtime_table(
     authored: Mapping[str, Any] | None = None,
     time_column: str | None = None,
     real_nulls: bool = False,
-) -> dict[str, Any]:
-    """The config of the REALTIME table, which creates its rows from raw events.
+) -> TargetTable:
+    """The REALTIME table, which creates its rows from raw events.
 
     `stream` takes the place of the streams of the user's config. Raises UsageError.
     """
-    document = _base_config(schema, authored, "REALTIME", time_column, real_nulls)
-    if "timeColumnName" not in document["segmentsConfig"]:
+    main = time_column_of(schema, authored, time_column)
+    declared = _declared(schema, authored, main if authored or time_column else None, real_nulls)
+    _remove(declared.get("segmentsConfig"), ("segmentPushType",))
+    _remove(declared.get("ingestionConfig"), _FILES)
+    if stream is not None:
+        _remove(declared.get("tableIndexConfig"), ("streamConfigs",))
+        ingestion = declared.setdefault("ingestionConfig", {})
+        streams = ingestion.get("streamIngestionConfig") or {}
+        ingestion["streamIngestionConfig"] = {**streams, "streamConfigMaps": [stream.document()]}
+    table = _target(schema, "REALTIME", declared, main)
+    if "timeColumnName" not in table.config["segmentsConfig"]:
         raise UsageError(
             f"{schema.name}: a REALTIME table needs a time column, and the schema has no dateTime column"
         )
-    document["segmentsConfig"].pop("segmentPushType", None)
-    document = _without(document, _FILES)
-    if stream is None:
-        return document
-    document["tableIndexConfig"].pop("streamConfigs", None)
-    ingestion = document.setdefault("ingestionConfig", {})
-    streams = ingestion.get("streamIngestionConfig") or {}
-    ingestion["streamIngestionConfig"] = {**streams, "streamConfigMaps": [stream.document()]}
-    return document
+    return table
 
 
 def time_column_of(
@@ -170,37 +138,64 @@ def time_column_of(
     return next(iter(times), None)
 
 
-def _base_config(
-    schema: PinotSchema,
-    authored: Mapping[str, Any] | None,
-    kind: TableKind,
-    time_column: str | None,
-    real_nulls: bool,
+def merge_config(
+    config: Mapping[str, Any], existing: Mapping[str, Any], place: str = ""
+) -> tuple[dict[str, Any], list[str]]:
+    """A config merged over another, whose other keys are kept, and the paths that differ.
+
+    >>> merge_config({"a": {"x": 1}, "b": 4}, {"a": {"x": 2, "y": 3}, "b": "4"})
+    ({'a': {'x': 1, 'y': 3}, 'b': '4'}, ['a.x'])
+    """
+    merged, paths = dict(existing), list[str]()
+    for key, value in config.items():
+        before = existing.get(key)
+        if isinstance(value, Mapping):
+            inner = before if isinstance(before, Mapping) else {}
+            merged[key], inner_paths = merge_config(value, inner, f"{place}{key}.")
+            paths += inner_paths
+        elif str(before) != str(value):
+            merged[key] = value
+            paths.append(f"{place}{key}")
+    return merged, paths
+
+
+def _declared(
+    schema: PinotSchema, authored: Mapping[str, Any] | None, main: str | None, real_nulls: bool
 ) -> dict[str, Any]:
-    known: dict[str, Any] = json.loads(json.dumps(dict(authored or {}), default=dict))
-    main = time_column_of(schema, authored, time_column)
-    segments = {"replication": "1", **(known.get("segmentsConfig") or {})}
-    segments.pop("timeColumnName", None)
-    indexing = dict(known.get("tableIndexConfig") or {})
+    """The parts of the user's config, with its main time column."""
+    document = json.loads(json.dumps(dict(authored or {}), default=dict))
+    declared = {key: part for key, part in document.items() if part is not None}
+    _remove(declared, ("tableName", "tableType"))
+    _remove(declared.get("segmentsConfig"), ("timeColumnName",))
+    if main is not None:
+        declared.setdefault("segmentsConfig", {})["timeColumnName"] = main
     if real_nulls and not schema.column_nulls:
-        indexing["nullHandlingEnabled"] = True
-    return {
-        **known,
+        declared.setdefault("tableIndexConfig", {})["nullHandlingEnabled"] = True
+    return declared
+
+
+def _target(
+    schema: PinotSchema,
+    kind: TableKind,
+    declared: dict[str, Any],
+    main: str | None,
+    defaults: Mapping[str, Any] = MappingProxyType({}),
+) -> TargetTable:
+    required = {
         "tableName": schema.name,
         "tableType": kind,
-        "segmentsConfig": {**({"timeColumnName": main} if main else {}), **segments},
-        "tenants": known.get("tenants") or {},
-        "tableIndexConfig": indexing,
-        "metadata": known.get("metadata") or {},
+        "segmentsConfig": {**({"timeColumnName": main} if main else {}), "replication": "1"},
+        "tenants": {},
+        "tableIndexConfig": {},
+        "metadata": {},
     }
+    return TargetTable(merge_config(declared, merge_config(defaults, required)[0])[0], declared)
 
 
-def _without(document: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    """The config without these parts of `ingestionConfig`."""
-    if "ingestionConfig" not in document:
-        return document
-    left = {key: value for key, value in document["ingestionConfig"].items() if key not in keys}
-    return {**document, "ingestionConfig": left}
+def _remove(document: dict[str, Any] | None, keys: tuple[str, ...]) -> None:
+    if document is not None:
+        for key in keys:
+            document.pop(key, None)
 
 
 def omitted_parts(authored: Mapping[str, Any] | None) -> tuple[str, ...]:

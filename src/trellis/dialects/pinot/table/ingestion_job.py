@@ -13,15 +13,6 @@ from trellis.schema.documents.yaml_text import write
 
 CONTROLLER: Final = "http://localhost:9000"
 """The URL of a local controller, the default."""
-JOB_TYPES: Final = (
-    "SegmentCreation",
-    "SegmentTarPush",
-    "SegmentUriPush",
-    "SegmentMetadataPush",
-    "SegmentCreationAndTarPush",
-    "SegmentCreationAndUriPush",
-    "SegmentCreationAndMetadataPush",
-)
 _RUNNER_PREFIX: Final = "org.apache.pinot.plugin.ingestion.batch.standalone."
 _RUNNERS: Final = ("SegmentGeneration", "SegmentTarPush", "SegmentUriPush", "SegmentMetadataPush")
 FORMATS: Final = {"parquet": "ParquetRecordReader", "json": "JSONRecordReader"}
@@ -48,17 +39,12 @@ class IngestionJob:
     output: str = ""
     format: str = "parquet"
     controller: str = CONTROLLER
-    type: str = "SegmentCreationAndTarPush"
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def document(self) -> dict[str, Any]:
-        """The specification as an object. Raises UsageError for an unknown option."""
-        for option, value, known in (
-            ("format", self.format, tuple(FORMATS)),
-            ("job type", self.type, JOB_TYPES),
-        ):
-            if value not in known:
-                raise UsageError(f"unknown {option} {value!r}{nearest(value, known)}")
+        """The specification as an object. Raises UsageError for an unknown format or file system."""
+        if self.format not in FORMATS:
+            raise UsageError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}")
         source = f"{self.input.rstrip('/')}/"
         target = f"{self.output.rstrip('/')}/" if self.output else f"{self.input.rstrip('/')}_segments/"
         controller = self.controller.rstrip("/")
@@ -70,7 +56,7 @@ class IngestionJob:
         schemes = dict.fromkeys((scheme_of(source), scheme_of(target)))
         return {
             "executionFrameworkSpec": {"name": "standalone", **runners},
-            "jobType": self.type,
+            "jobType": "SegmentCreationAndTarPush",
             "inputDirURI": source,
             "includeFileNamePattern": f"glob:**/*.{self.format}",
             "outputDirURI": target,
