@@ -495,7 +495,7 @@ def test_deliver_into_a_cluster(trellis, lake, cluster):
     assert ran.err == (
         f"error: {cluster.url}: cannot add table rides_OFFLINE: Cannot find valid fieldSpec for "
         "timeColumn: nope from "
-        "the table config: rides_OFFLINE, in the schema: rides"
+        "the table config: rides_OFFLINE, in the schema: rides (400)"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from trellis.errors import DestinationError, UsageError
 
 RIDES = recorded()["validate ok"]["request"]
 TABLE = recorded()["table"]["request"]
+CHECK = "check the host, the port (9000) and whether the controller is running"
 
 
 def refusal(request: Any, *args: Any, **options: Any) -> str:
@@ -42,8 +42,7 @@ def test_r02_a_schema_that_is_there_is_409(cluster: Standin, controller: Control
     cluster.on("POST /schemas", "post", "post again override=false")
     controller.add_schema(RIDES)
     assert refusal(controller.add_schema, RIDES) == (
-        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409); it exists "
-        "already or is in use: check it and run again"
+        f"{cluster.url}: cannot add schema rides: Schema: rides already exists (409)"
     )
 
 
@@ -51,8 +50,7 @@ def test_r03_a_name_that_is_not_that_of_the_path_is_400(cluster: Standin, contro
     cluster.on("PUT /schemas/rides", "put other name")
     assert refusal(controller.update_schema, {**RIDES, "schemaName": "other"}, name="rides") == (
         f"{cluster.url}: cannot update schema rides: Schema name mismatch for uploaded schema, tried to "
-        "add schema "
-        "with name other as rides"
+        "add schema with name other as rides (400)"
     )
 
 
@@ -97,41 +95,26 @@ def test_a_table_without_segments_has_nothing_to_reload(cluster: Standin, contro
 
 # --- Refusals --------------------------------------------------------------------------------------------
 
-NEW_TABLE = "; `trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it anyway"
-
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
         (
             "put INT to LONG",
-            "incompatible with the schema rides of the cluster: it may only add columns" + NEW_TABLE,
+            "Backward incompatible schema rides. Only allow adding new columns (400)",
         ),
         (
-            Said(
-                400,
-                '{"code":400,"error":"Backward incompatible schema rides. Reason: Missing columns '
-                '(present in old '
-                'schema but not in new): [n]"}',
-            ),
-            "incompatible with the schema rides of the cluster: Missing columns (present in old schema but "
-            "not in new): "
-            "[n]" + NEW_TABLE,
+            "put invalid",
+            "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d (400)",
         ),
-        ("put invalid", "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d"),
         ("post unknown type", None),
-        ("put unknown", "Failed to find schema nobody (404); check the name, and that it exists"),
+        ("put unknown", "Failed to find schema nobody (404)"),
         (
             "put reload without table",
-            "Failed to find table rides to reload (404); check the name, and that it exists",
+            "Failed to find table rides to reload (404)",
         ),
-        (
-            "post wrong content type",
-            ("HTTP 415 Unsupported Media Type (415); this controller does not take JSON there: is it a "
-            "Pinot of 1.0 or "
-            "later?"),
-        ),
-        (BROKEN, "ZooKeeper is away (500); see the log of the controller"),
+        ("post wrong content type", "HTTP 415 Unsupported Media Type (415)"),
+        (BROKEN, "ZooKeeper is away (500)"),
         (
             Said(401, "", "text/plain"),
             ("the controller requires authentication (401); pass --header 'Authorization: ...', or set "
@@ -194,9 +177,7 @@ def test_a_busy_controller_is_asked_again_where_that_is_safe(
     busy = Said(503, '{"code":503,"error":"starting"}')
     cluster.on("GET /schemas/rides", busy, busy, "get").on("POST /schemas", busy)
     assert controller.schema("rides") is not None
-    assert refusal(controller.add_schema, RIDES).endswith(
-        "starting (503); the controller is not ready: try again later"
-    )
+    assert refusal(controller.add_schema, RIDES).endswith("starting (503)")
     assert len(cluster.asked) == 4
 
 
@@ -206,31 +187,21 @@ def test_nobody_listens() -> None:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
     controller = Controller(Http.of(url, wait=lambda _: None))
     assert refusal(controller.schema, "rides") == (
-        f"{url}: nothing listens there; is the controller running, and is the port right (9000)?"
+        f"{url}: the connection failed ([Errno 111] Connection refused); {CHECK}"
     )
 
 
 def test_there_is_no_such_host() -> None:
     controller = Controller(Http.of("http://nobody.invalid:9000", wait=lambda _: None))
-    assert refusal(controller.schema, "rides").startswith("http://nobody.invalid:9000: unknown host")
+    assert refusal(controller.schema, "rides").startswith(
+        "http://nobody.invalid:9000: the connection failed ("
+    )
 
 
 def test_http_where_https_is_meant(cluster: Standin) -> None:
     url = cluster.url.replace("http:", "https:")
     controller = Controller(Http.of(url, timeout=2, wait=lambda _: None))
     assert refusal(controller.schema, "rides").startswith(f"{url}: no TLS connection (")
-
-
-def test_a_certificate_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sentence alone: no certificate is made for it."""
-    error = ssl.SSLCertVerificationError(1, "certificate verify failed")
-    error.verify_message = "self-signed certificate"
-    shown_error = Http.of("https://ctl:9000")._connection_error("GET", error)
-    assert str(shown_error) == (
-        "https://ctl:9000: its certificate is not trusted (self-signed certificate); name that of its "
-        "authority in "
-        "the environment variable SSL_CERT_FILE"
-    )
 
 
 # --- Who asks --------------------------------------------------------------------------------------------
@@ -274,7 +245,7 @@ def test_a_header_that_cannot_be_sent_is_not_shown(value: str) -> None:
 
 def test_an_answer_that_breaks_off(cluster: Standin, controller: Controller) -> None:
     cluster.on("POST /schemas", Said(500, "half", headers={"Content-Length": "400"}))
-    assert "the connection was lost before an answer" in refusal(controller.add_schema, RIDES)
+    assert "the connection failed (IncompleteRead" in refusal(controller.add_schema, RIDES)
 
 
 def test_the_recorded_answers_are_those_of_a_real_controller() -> None:

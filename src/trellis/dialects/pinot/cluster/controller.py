@@ -23,12 +23,6 @@ from trellis.errors import DestinationError
 LONGEST: Final = 600
 _SOURCE: Final = re.compile(r"\s*at \[Source: .*", re.DOTALL)
 _ECHO: Final = re.compile(r"Invalid (schema|table) config json string: .*?\. Reason: ", re.DOTALL)
-_INCOMPATIBLE: Final = (
-    re.compile(r"Backward incompatible schema (?P<name>\S+?)\. Only allow adding new columns"),
-    re.compile(r"Backward incompatible schema (?P<name>\S+?)\. Reason: (?P<reason>.*)", re.DOTALL),
-)
-"""The wordings of 1.5 and of 1.6."""
-_NEW_TABLE: Final = "`trellis pinot plan OLD NEW` shows what a new table takes; --force replaces it anyway"
 
 
 class ControllerError(DestinationError):
@@ -80,11 +74,7 @@ def _sentence(answer: Answer, reason: str | None) -> str:
         )
     if reason is None:
         return _not_json(answer)
-    if match := next((match for pattern in _INCOMPATIBLE if (match := pattern.fullmatch(reason))), None):
-        why = match.groupdict().get("reason") or "it may only add columns"
-        return f"incompatible with the schema {match['name']} of the cluster: {why.strip()}; {_NEW_TABLE}"
-    sentence = reason or "no reason given"
-    return f"{sentence} ({status}){_TO_DO.get(status, '')}" if status != 400 else sentence
+    return f"{reason or 'no reason given'} ({status})"
 
 
 def _not_json(answer: Answer) -> str:
@@ -94,15 +84,6 @@ def _not_json(answer: Answer) -> str:
         f"{kind} came back with status {answer.status}, not the JSON of a controller; is the "
         "URL that of the controller (port 9000) and not of a broker or a proxy?"
     )
-
-
-_TO_DO: Final = {
-    404: "; check the name, and that it exists",
-    409: "; it exists already or is in use: check it and run again",
-    415: "; this controller does not take JSON there: is it a Pinot of 1.0 or later?",
-    500: "; see the log of the controller",
-    503: "; the controller is not ready: try again later",
-}
 
 
 Document = Mapping[str, Any]

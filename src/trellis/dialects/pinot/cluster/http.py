@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import base64
-import socket
 import ssl
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from types import MappingProxyType
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.error import URLError
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from trellis.errors import DestinationError, UsageError
 
@@ -58,7 +58,7 @@ class Http:
         Raises UsageError for any other URL.
         """
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or not _has_port(parts.netloc):
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _has_port(parts):
             visible_url = url.rpartition("@")[2]
             raise UsageError(
                 f"{visible_url!r} is not a controller: use its URL, such as http://localhost:9000"
@@ -80,11 +80,8 @@ class Http:
         Raises DestinationError without an answer.
         """
         for pause in PAUSES if method == "GET" else ():
-            try:
+            with suppress(_TransientError):
                 answer = self._send_once(method, path, body, type)
-            except _TransientError:
-                pass
-            else:
                 if answer.status not in _BUSY:
                     return answer
             self.wait(pause)
@@ -97,43 +94,28 @@ class Http:
         request = urllib.request.Request(self.url + path, body, headers, method=method)
         try:
             with _OPENER.open(request, timeout=self.timeout) as response:
-                text = response.read().decode("utf-8", "replace")
-                response_headers = response.headers
-                return Answer(
-                    response.status,
-                    response_headers.get_content_type(),
-                    text,
-                    response_headers.get("Location"),
-                )
-        except urllib.error.URLError as error:
-            raise self._connection_error(method, error.reason) from error
+                text, answered = response.read().decode("utf-8", "replace"), response.headers
+                return Answer(response.status, answered.get_content_type(), text, answered.get("Location"))
         except (OSError, HTTPException) as error:
-            raise self._connection_error(method, error) from error
+            why = error.reason if isinstance(error, URLError) else error
+            raise self._connection_error(method, why) from error
 
     def _connection_error(self, method: str, why: Any) -> DestinationError:
-        match why:
-            case TimeoutError():
-                problem = f"no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
-                if method != "GET":
-                    problem += "; the request may still take effect, so check before you repeat it"
-            case ConnectionRefusedError():
-                problem = "nothing listens there; is the controller running, and is the port right (9000)?"
-            case ssl.SSLCertVerificationError():
-                return DestinationError(
-                    f"{self.url}: its certificate is not trusted ({why.verify_message}); name that of its "
-                    "authority in the environment variable SSL_CERT_FILE"
-                )
-            case ssl.SSLError():
-                reason = why.reason or why
-                return DestinationError(
-                    f"{self.url}: no TLS connection ({reason}); is it http rather than https?"
-                )
-            case socket.gaierror():
-                return DestinationError(f"{self.url}: unknown host; check the name")
-            case _:
-                reason = str(why) or type(why).__name__
-                problem = f"the connection was lost before an answer ({reason}); try again"
-        return _TransientError(f"{self.url}: {problem}")
+        if isinstance(why, TimeoutError):
+            later = "; the request may still take effect, so check before you repeat it"
+            return _TransientError(
+                f"{self.url}: no answer to {method} within {self.timeout:g} seconds (raise it with "
+                f"--timeout){'' if method == 'GET' else later}"
+            )
+        if isinstance(why, ssl.SSLError):
+            return DestinationError(
+                f"{self.url}: no TLS connection ({why}); use http:// for a controller without TLS, or "
+                "name the authority of its certificate in the environment variable SSL_CERT_FILE"
+            )
+        return _TransientError(
+            f"{self.url}: the connection failed ({why or type(why).__name__}); check the host, "
+            "the port (9000) and whether the controller is running"
+        )
 
 
 class _TransientError(DestinationError):
@@ -161,11 +143,9 @@ def basic(user_and_password: str) -> str:
     return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
 
 
-def _has_port(netloc: str) -> bool:
-    """Whether the port is a number, or there is none.
-
-    >>> _has_port("host"), _has_port("host:9000"), _has_port("[::1]:90"), _has_port("host:x")
-    (True, True, True, False)
-    """
-    port = netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
-    return not port or (port.isdecimal() and int(port) < 65536)
+def _has_port(parts: SplitResult) -> bool:
+    """Whether the port is a number, or there is none."""
+    try:
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
