@@ -11,7 +11,6 @@ from typing import Any, Final
 import orjson
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
@@ -71,7 +70,7 @@ def with_authored(schema: Schema, authored: Authored) -> Schema:
 
 def columns_of(schema: PinotSchema) -> list[FieldSpec]:
     """The columns that are stored, in the order of the document."""
-    return [spec for spec in migrate_time_field(schema).specs() if not spec.virtual]
+    return [spec for spec in schema.specs() if not spec.virtual]
 
 
 def table_name(schema: PinotSchema) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.schema_changes.changes import (
     Effort,
@@ -98,14 +98,6 @@ def test_all_problems_come_at_once() -> None:
 def test_b02_a_boolean_over_a_string_is_stored_as_a_string() -> None:
     new = stored_as(OLD, with_a(data_type=PinotType.BOOLEAN, default=1))
     assert (new.dimensions[0].data_type, new.dimensions[0].default) == (PinotType.STRING, "true")
-
-
-def test_a_legacy_time_is_a_column_like_the_others() -> None:
-    old = PinotSchema("s", time=TimeField(TimeGranularitySpec("t", PinotType.LONG, "SECONDS")))
-    assert incompatibilities(old, replace(OLD)) == ()
-    assert incompatibilities(old, PinotSchema("s")) == (
-        "Missing columns (present in old schema but not in new): [t]",
-    )
 
 
 def test_equality_ignores_the_order_and_what_is_usual() -> None:

@@ -19,7 +19,7 @@ from trellis.dialects.pinot.document.defaults import (
     type_default,
 )
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import document_of, write_schema
 from trellis.dialects.pinot.schema_changes.changes import changes, incompatibilities, is_same_schema
@@ -110,29 +110,12 @@ def schemas(draw: st.DrawFn) -> PinotSchema:
 
     roles = (FieldType.DIMENSION, FieldType.METRIC, FieldType.DATE_TIME, FieldType.COMPLEX)
     dimensions, metrics, date_times, complexes = map(some, roles)
-    granule = st.builds(
-        TimeGranularitySpec,
-        WORDS,
-        st.sampled_from([PinotType.INT, PinotType.LONG]),
-        st.sampled_from(["DAYS", "SECONDS"]),
-        st.integers(1, 9),
-    )
-    name = next(names, None)
-    time = None
-    if name is not None and draw(st.booleans()):
-        outgoing = draw(st.none() | granule)
-        incoming = draw(granule)
-        time = TimeField(
-            incoming if outgoing else replace(incoming, name=name), outgoing and replace(outgoing, name=name)
-        )
-        time = replace(time, outgoing=None) if time.incoming == time.outgoing else time
     return PinotSchema(
         draw(st.none() | WORDS),
         dimensions,
         metrics,
         date_times,
         complexes,
-        time,
         tuple(draw(st.lists(WORDS, max_size=2))),
         draw(st.booleans()),
         draw(st.none() | SAID),

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
-from trellis.dialects.pinot.document.legacy_time import convert_time_field, migrate_time_field
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 
@@ -23,9 +23,8 @@ def schema_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, 
     return read_schema({"schemaName": "s", "timeFieldSpec": time}).schema
 
 
-def time_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **keys: Any) -> TimeField:
-    time = schema_of(incoming, outgoing, **keys).time
-    assert time is not None
+def time_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **keys: Any) -> FieldSpec:
+    (time,) = schema_of(incoming, outgoing, **keys).date_times
     return time
 
 
@@ -66,7 +65,7 @@ def test_the_date_time_that_says_the_same(
     incoming: dict[str, Any], outgoing: dict[str, Any] | None, format_: str, transform: str | None
 ) -> None:
     column = outgoing or incoming
-    assert convert_time_field(time_of(incoming, outgoing)) == FieldSpec(
+    assert time_of(incoming, outgoing) == FieldSpec(
         column["name"],
         PinotType(column["dataType"]),
         FieldType.DATE_TIME,
@@ -82,24 +81,24 @@ def test_the_date_time_that_says_the_same(
         pytest.param(
             granule("n", "LONG", "MICROSECONDS"),
             granule("d", "INT", "DAYS"),
-            "timeFieldSpec: Unsupported incomingTimeUnit - MICROSECONDS",
+            "Unsupported incomingTimeUnit - MICROSECONDS",
             id="Y03",
         ),
         (
             granule("n", "LONG", "MILLISECONDS"),
             granule("d", "LONG", "NANOSECONDS"),
-            "timeFieldSpec: Unsupported outgoingTimeUnit - NANOSECONDS",
+            "Unsupported outgoingTimeUnit - NANOSECONDS",
         ),
         (
             granule("n", "LONG", "MILLISECONDS"),
             granule("d", "INT", "DAYS", timeFormat="SIMPLE_DATE_FORMAT:yyyy"),
-            "timeFieldSpec: Conversion from incoming to outgoing is not supported for SIMPLE_DATE_FORMAT",
+            "Conversion from incoming to outgoing is not supported for SIMPLE_DATE_FORMAT",
         ),
         (
             granule("n", "LONG", "MILLISECONDS"),
             granule("n", "INT", "DAYS"),
             (
-                "timeFieldSpec: Cannot convert from incoming field spec n LONG 1:MILLISECONDS:EPOCH to"
+                "Cannot convert from incoming field spec n LONG 1:MILLISECONDS:EPOCH to"
                 " outgoing field spec n INT 1:DAYS:EPOCH if name is the same"
             ),
         ),
@@ -109,8 +108,8 @@ def test_what_has_no_conversion_says_why(
     incoming: dict[str, Any], outgoing: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SchemaError) as raised:
-        convert_time_field(time_of(incoming, outgoing))
-    assert str(raised.value) == message
+        schema_of(incoming, outgoing)
+    assert str(raised.value) == f"schema: /timeFieldSpec: column {(outgoing or incoming)['name']}: {message}"
 
 
 def test_the_default_and_an_explicit_transform_are_kept() -> None:
@@ -120,20 +119,21 @@ def test_the_default_and_an_explicit_transform_are_kept() -> None:
         defaultNullValue="7",
         transformFunction="f(x)",
     )
-    assert (convert_time_field(time).default, convert_time_field(time).transform) == (7, "f(x)")
+    assert (time.default, time.transform) == (7, "f(x)")
 
 
-def test_migration_puts_the_time_behind_the_date_times() -> None:
-    schema = schema_of(granule("t", "LONG", "MILLISECONDS"), granule("d", "INT", "DAYS"))
-    assert schema.time is not None
-    after = migrate_time_field(schema)
-    assert (after.time, after.date_times) == (None, (convert_time_field(schema.time),))
-    assert migrate_time_field(after) is after
+def test_the_time_stands_behind_the_date_times() -> None:
+    day = {"name": "day", "dataType": "LONG", "format": "EPOCH|DAYS", "granularity": "1:DAYS"}
+    time = {"incomingGranularitySpec": granule("t", "LONG", "MILLISECONDS")}
+    schema = read_schema({"schemaName": "s", "timeFieldSpec": time, "dateTimeFieldSpecs": [day]}).schema
+    assert ([spec.name for spec in schema.date_times], schema.legacy_time) == (["day", "t"], "t")
+    again = read_schema(write_schema(schema)).schema
+    assert (again, again.legacy_time) == (schema, None)
 
 
 def test_the_size_may_be_spelled_in_the_old_way() -> None:
     time = time_of({"name": "t", "dataType": "INT", "timeType": "DAYS", "timeunitSize": "3"})
-    assert (time.column.size, time.column.format) == (3, "EPOCH")
+    assert time.format == "3:DAYS:EPOCH"
 
 
 def test_what_is_missing_is_told_at_once() -> None:

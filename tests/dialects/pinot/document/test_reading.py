@@ -143,7 +143,7 @@ def test_a_column_is_named_once_over_all_lists() -> None:
     }
     assert faults(document) == [
         "/metricFieldSpecs/1/name: column a: Field spec already exists for column: a",
-        "/timeFieldSpec/incomingGranularitySpec: column b: Field spec already exists for column: b",
+        "/timeFieldSpec: column b: Field spec already exists for column: b",
     ]
 
 

@@ -170,21 +170,6 @@ def test_a_primary_key_is_made_of_stored_columns() -> None:
     ]
 
 
-def legacy(**outgoing: Any) -> PinotSchema:
-    time = {
-        "incomingGranularitySpec": {"name": "t", "dataType": "LONG", "timeType": "MILLISECONDS"},
-        "outgoingGranularitySpec": {"name": "d", "dataType": "INT", "timeType": "DAYS", **outgoing},
-    }
-    return schema_of(timeFieldSpec=time)
-
-
-def test_a_legacy_time_can_be_converted() -> None:
-    assert found(legacy()) == []
-    ((pointer, message),) = found(legacy(name="t"))
-    assert pointer == "/timeFieldSpec"
-    assert message.startswith("Cannot convert from incoming field spec t")
-
-
 def realtime(**keys: Any) -> dict[str, Any]:
     return {
         "tableName": "s_REALTIME",
@@ -274,10 +259,6 @@ def test_every_fault_of_the_section_at_once() -> None:
                 {**INSTANT, "name": "t3", "sampleValue": "x"},
                 {**INSTANT, "name": "t4", "sampleValue": 1},
             ],
-            "timeFieldSpec": {
-                "incomingGranularitySpec": {"name": "n", "dataType": "LONG", "timeType": "NANOSECONDS"},
-                "outgoingGranularitySpec": {"name": "o", "dataType": "INT", "timeType": "DAYS"},
-            },
             "primaryKeyColumns": ["nowhere"],
         }
     ).schema
@@ -298,7 +279,6 @@ def test_every_fault_of_the_section_at_once() -> None:
         "/dimensionFieldSpecs/4/transformFunction",
         "/dimensionFieldSpecs/5/transformFunction",
         "/dimensionFieldSpecs/6/transformFunction",
-        "/timeFieldSpec",
         "/primaryKeyColumns/0",
         "/tableName",
         "",

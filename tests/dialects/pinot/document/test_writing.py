@@ -107,10 +107,10 @@ def test_keys_are_written_in_the_order_of_pinot() -> None:
         '{"schemaName":"s","enableColumnBasedNullHandling":true,"dimensionFieldSpecs":[{"name":"a","dataType":"INT",'
         '"fieldType":"DIMENSION","singleValueField":false,"notNull":true,"maxLength":512,'
         '"maxLengthExceedStrategy":"TRIM_LENGTH","allowTrailingZeros":true,"defaultNullValue":5,'
-        '"transformFunction":"f(x)","virtualColumnProvider":"p"}],"timeFieldSpec":{"incomingGranularitySpec":{'
-        '"name":"d","dataType":"INT","timeType":"DAYS","timeUnitSize":5,"timeFormat":"SIMPLE_DATE_FORMAT:yyyy"},'
-        '"defaultNullValue":7},"dateTimeFieldSpecs":[{"name":"t","dataType":"LONG","fieldType":"DATE_TIME",'
-        '"format":null,"granularity":null}],"complexFieldSpecs":[{"name":"m","dataType":"MAP","fieldType":"COMPLEX",'
+        '"transformFunction":"f(x)","virtualColumnProvider":"p"}],"dateTimeFieldSpecs":[{'
+        '"name":"t","dataType":"LONG","fieldType":"DATE_TIME","format":null,"granularity":null},{"name":"d",'
+        '"dataType":"INT","fieldType":"DATE_TIME","defaultNullValue":7,"format":"5:DAYS:SIMPLE_DATE_FORMAT:yyyy",'
+        '"granularity":"5:DAYS"}],"complexFieldSpecs":[{"name":"m","dataType":"MAP","fieldType":"COMPLEX",'
         '"childFieldSpecs":{}}],"primaryKeyColumns":["a"]}'
     )
 

@@ -16,7 +16,6 @@ from trellis.destinations.base import Destination
 from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, FileRows, write_files
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
@@ -85,7 +84,7 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
             f"{where} holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
             f"`trellis pinot convert --at {where}` proposes a schema of this one, for --schema FILE"
         )
-    schema = migrate_time_field(authored.schema)
+    schema = authored.schema
     real_nulls = authored.options.view == "nullable"
     table_config_document, main = authored.table.document or None, settings.time_column
     offline = offline_table(schema, table_config_document, main, real_nulls)
@@ -204,8 +203,6 @@ def _notes(authored: Authored, schema: PinotSchema, settings: DeliverySettings) 
         )
     elif not schema.column_nulls:
         yield "the rows hold true nulls, so the tables have nullHandlingEnabled"
-    if authored.schema is not None and authored.schema.time is not None:
-        yield "the legacy timeFieldSpec became a field of dateTimeFieldSpecs"
     if parts := omitted_parts(authored.table.document):
         yield f"table-offline.json has no {', '.join(parts)}: it is applied to the rows already"
     times = [spec.name for spec in schema.date_times]

@@ -14,7 +14,6 @@ from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
 from trellis.dialects.pinot.date_time.format import FormatPreview, try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
@@ -82,14 +81,12 @@ def read_migration(old: str, new: str, tables: Sequence[str]) -> Plan:
 def migrated_text(file: str) -> tuple[str, str]:
     """The document without a legacy time field, and a summary of the change. Raises SchemaError."""
     schema = schema_document(file)
-    migrated = migrate_time_field(schema)
-    if schema.time is None:
-        return write_schema(migrated), f"{file}: no timeFieldSpec, so only the layout changes"
-    spec = migrated.date_times[-1]
+    if schema.legacy_time is None:
+        return write_schema(schema), f"{file}: no timeFieldSpec, so only the layout changes"
+    spec = schema.date_times[-1]
     computed = f", computed as {spec.transform}" if spec.transform else ""
-    return write_schema(
-        migrated
-    ), f"{file}: {spec.name} is a dateTime field of format {spec.format} now{computed}"
+    summary = f"{file}: {spec.name} is a dateTime field of format {spec.format} now{computed}"
+    return write_schema(schema), summary
 
 
 def write_text(to: str, text: str) -> None:

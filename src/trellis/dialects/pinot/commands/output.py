@@ -34,7 +34,7 @@ def show_check_result(checked: CheckResult, file: str, out: Console) -> None:
         out.print()
     faults = sum(finding.level == "fault" for finding in checked.findings)
     name = checked.schema.name
-    columns = sum(1 for _ in checked.schema.specs()) + (checked.schema.time is not None)
+    columns = sum(1 for _ in checked.schema.specs())
     unchecked = sum(finding.level == "unchecked" for finding in checked.findings)
     verdict = "Pinot takes it"
     if faults:

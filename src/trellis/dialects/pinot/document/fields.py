@@ -55,48 +55,25 @@ class FieldSpec:
 
 
 @dataclass(frozen=True)
-class TimeGranularitySpec:
-    """The granularity spec of a legacy time field: a time column counted in `size` times `unit`."""
-
-    name: str
-    data_type: PinotType
-    unit: str
-    size: int = 1
-    format: str = "EPOCH"
-
-
-@dataclass(frozen=True)
-class TimeField:
-    """A legacy `timeFieldSpec`. `outgoing` is None where it is the same as `incoming`."""
-
-    incoming: TimeGranularitySpec
-    outgoing: TimeGranularitySpec | None = None
-    default: Value = None
-    transform: str | None = None
-
-    @property
-    def column(self) -> TimeGranularitySpec:
-        """The name and type of the column."""
-        return self.outgoing or self.incoming
-
-
-@dataclass(frozen=True)
 class PinotSchema:
-    """A whole schema document. The lists keep the order of their declaration."""
+    """A whole schema document. The lists keep the order of their declaration.
+
+    `legacy_time`: the dateTime column that the document declares as its `timeFieldSpec`.
+    """
 
     name: str | None
     dimensions: tuple[FieldSpec, ...] = ()
     metrics: tuple[FieldSpec, ...] = ()
     date_times: tuple[FieldSpec, ...] = ()
     complexes: tuple[FieldSpec, ...] = ()
-    time: TimeField | None = None
     primary_key: tuple[str, ...] = ()
     column_nulls: bool = False
     description: str | None = None
     tags: tuple[str, ...] = ()
+    legacy_time: str | None = field(default=None, compare=False)
 
     def specs(self) -> Iterator[FieldSpec]:
-        """The fields of the four lists in the order of the document, without the legacy time field."""
+        """The fields of the four lists in the order of the document."""
         yield from self.dimensions
         yield from self.metrics
         yield from self.date_times
@@ -124,13 +101,12 @@ class PlacedField:
     place: str
 
     def fault(self, message: str, key: str | None = None) -> Fault:
-        """A fault at a key of the field, or at the field itself; always so for the legacy time field."""
-        inside = key and self.spec.field_type is not FieldType.TIME
-        return Fault(self.place + pointer(key or "") if inside else self.place, message, self.spec.name)
+        """A fault at a key of the field, or at the field itself."""
+        return Fault(self.place + pointer(key) if key else self.place, message, self.spec.name)
 
 
 def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
-    """All fields in the order of the document; the legacy time field last, as a field of type TIME.
+    """All fields in the order of the document.
 
     >>> from trellis.dialects.pinot.document.types import PinotType
     >>> schema = PinotSchema("s", metrics=(FieldSpec("n", PinotType.INT, FieldType.METRIC),))
@@ -145,21 +121,6 @@ def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
     ):
         for index, spec in enumerate(specs):
             yield PlacedField(spec, pointer(key, index))
-    if schema.time is not None:
-        yield PlacedField(time_spec(schema), pointer("timeFieldSpec"))
-
-
-def time_spec(schema: PinotSchema) -> FieldSpec:
-    """The legacy time field of a schema that has one, as a field of type TIME."""
-    assert schema.time is not None
-    time = schema.time
-    return FieldSpec(
-        time.column.name,
-        time.column.data_type,
-        FieldType.TIME,
-        default=time.default,
-        transform=time.transform,
-    )
 
 
 def columns(schema: PinotSchema) -> dict[str, FieldSpec]:

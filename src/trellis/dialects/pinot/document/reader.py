@@ -11,7 +11,7 @@ from typing import Any, Final
 from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.defaults import literal_text, parse_default, type_default
 from trellis.dialects.pinot.document.faults import pointer
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_object import (
     DUPLICATE_FIELD,
     JsonObject,
@@ -83,17 +83,21 @@ class _Reader:
     def schema(self, document: Mapping[str, Any]) -> PinotSchema:
         top = JsonObject(document, "", self._report, known_keys.SCHEMA)
         lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
+        date_times, time = lists[FieldType.DATE_TIME], self._time(top)
+        if time is not None:
+            self._report.places[pointer("dateTimeFieldSpecs", len(date_times))] = pointer("timeFieldSpec")
+            date_times = (*date_times, time)
         return PinotSchema(
             top.text("schemaName"),
             lists[FieldType.DIMENSION],
             lists[FieldType.METRIC],
-            lists[FieldType.DATE_TIME],
+            date_times,
             lists[FieldType.COMPLEX],
-            self._time(top),
             top.text_list("primaryKeyColumns"),
             top.flag("enableColumnBasedNullHandling"),
             top.text("description"),
             top.text_list("tags"),
+            None if time is None else time.name,
         )
 
     def _list(self, top: JsonObject, key: str, kind: FieldType) -> tuple[FieldSpec, ...]:
@@ -198,7 +202,7 @@ class _Reader:
             node.fault(f"unknown fieldType {shown(field_type)}{close}", "childFieldSpecs", name, "fieldType")
         return kind
 
-    def _time(self, top: JsonObject) -> TimeField | None:
+    def _time(self, top: JsonObject) -> FieldSpec | None:
         value = top.json_object("timeFieldSpec")
         if value is None:
             self._report.incomplete = top.raw_value("timeFieldSpec") is not None or self._report.incomplete
@@ -208,10 +212,8 @@ class _Reader:
         if time is None:
             self._report.incomplete = True
             return None
-        self._claim(
-            node, time.column.name, "outgoingGranularitySpec" if time.outgoing else "incomingGranularitySpec"
-        )
-        return replace(time, default=default_value(node, FieldType.TIME, time.column.data_type))
+        self._claim(node, time.name)
+        return replace(time, default=default_value(node, FieldType.DATE_TIME, time.data_type))
 
 
 def default_value(node: JsonObject, kind: FieldType, data_type: PinotType) -> Value:

@@ -13,7 +13,6 @@ class FieldType(Enum):
 
     DIMENSION = "DIMENSION"
     METRIC = "METRIC"
-    TIME = "TIME"
     DATE_TIME = "DATE_TIME"
     COMPLEX = "COMPLEX"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.dialects.pinot.document.defaults import default_json, same_value, type_default
-from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, TimeField, TimeGranularitySpec
+from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
 from trellis.dialects.pinot.value.json_text import compact, pretty
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
@@ -34,7 +34,6 @@ def document_of(schema: PinotSchema) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "dimensionFieldSpecs": [*map(field_document, schema.dimensions)],
         "metricFieldSpecs": [*map(field_document, schema.metrics)],
-        "timeFieldSpec": time_document(schema.time) if schema.time else None,
         "dateTimeFieldSpecs": [*map(field_document, schema.date_times)],
         "complexFieldSpecs": [*map(field_document, schema.complexes)],
         "primaryKeyColumns": list(schema.primary_key),
@@ -64,30 +63,6 @@ def field_document(spec: FieldSpec) -> dict[str, Any]:
         document |= {"format": spec.format, "granularity": spec.granularity}
     if spec.field_type is FieldType.COMPLEX:
         document["childFieldSpecs"] = {name: field_document(child) for name, child in spec.children.items()}
-    return document
-
-
-def time_document(time: TimeField) -> dict[str, Any]:
-    """The document of a legacy time field."""
-    values = {
-        "incomingGranularitySpec": _granule(time.incoming),
-        "outgoingGranularitySpec": _granule(time.outgoing) if time.outgoing else None,
-        "defaultNullValue": _default(FieldType.TIME, time.column.data_type, time.default),
-        "transformFunction": time.transform,
-    }
-    return {key: value for key, value in values.items() if value is not None}
-
-
-def _granule(granule: TimeGranularitySpec) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "name": granule.name,
-        "dataType": granule.data_type.value,
-        "timeType": granule.unit,
-    }
-    if granule.size != 1:
-        document["timeUnitSize"] = granule.size
-    if granule.format != "EPOCH":
-        document["timeFormat"] = granule.format
     return document
 
 

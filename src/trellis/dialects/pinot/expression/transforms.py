@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from trellis.dialects.pinot.date_time.units import to_millis
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import conversion_transform
 from trellis.dialects.pinot.expression.compiler import FAILURES, CompiledExpression, compile_expression
 from trellis.dialects.pinot.functions.registry import FunctionError, as_text
 from trellis.dialects.pinot.grammar.parser import parse
@@ -135,8 +134,6 @@ def order_transforms(
 def _schema_transforms(schema: PinotSchema) -> dict[str, str | None]:
     """The columns of a schema in the order of their names, with their transforms."""
     declared = {spec.name: spec.transform for spec in schema.specs() if not spec.virtual}
-    if schema.time is not None:
-        declared[schema.time.column.name] = schema.time.transform or conversion_transform(schema.time)
     return dict(sorted(declared.items()))
 
 

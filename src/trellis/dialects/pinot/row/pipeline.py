@@ -13,7 +13,6 @@ from trellis.dialects.pinot.conversion.settings import LossCounts, LossyConversi
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.document.types import FieldType, Value
 from trellis.dialects.pinot.expression.transforms import Enrichers, Filter, TransformError, Transforms
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
@@ -88,7 +87,6 @@ class Pipeline:
         now: datetime,
         continue_on_error: bool | None = None,
     ) -> None:
-        schema = migrate_time_field(schema)
         self._refuse_unsupported(table)
         self.table = table
         self.losses = LossCounts()

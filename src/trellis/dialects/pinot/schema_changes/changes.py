@@ -12,7 +12,7 @@ from trellis.dialects.pinot.document.defaults import default_json, default_of, l
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.known_keys import LISTS
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.document.writer import document_of, field_document, time_document
+from trellis.dialects.pinot.document.writer import document_of, field_document
 from trellis.dialects.pinot.value.json_text import compact
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
@@ -150,9 +150,6 @@ _SCHEMA_KEYS: Final[Mapping[str, _Rule]] = {
     "description": (_NOTHING, Effort.NONE),
     "tags": (_NOTHING, Effort.NONE),
 }
-_TIME_KEYS: Final[Mapping[str, _Rule]] = dict.fromkeys(
-    ("incomingGranularitySpec", "outgoingGranularitySpec"), (_OLD_TIMES, Effort.BACKFILL)
-)
 
 
 def changes(
@@ -223,9 +220,6 @@ def _schema_changes(old: PinotSchema, new: PinotSchema) -> Iterator[Change]:
     for change in _key_changes(None, document_of(old), document_of(new), _SCHEMA_KEYS):
         is_other_key = change.key == "primaryKeyColumns" and old.primary_key
         yield replace(change, effort=Effort.NEW_TABLE) if is_other_key else change
-    if old.time is not None and new.time is not None and old.time.column.name == new.time.column.name:
-        before, after = time_document(old.time), time_document(new.time)
-        yield from _key_changes(old.time.column.name, before, after, _TIME_KEYS)
 
 
 def _key_changes(

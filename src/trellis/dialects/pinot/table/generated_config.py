@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.legacy_time import migrate_time_field
 from trellis.dialects.pinot.table.config import TableKind, table_config
 from trellis.errors import UsageError, nearest
 
@@ -126,7 +125,7 @@ def time_column_of(
     schema: PinotSchema, authored: Mapping[str, Any] | None = None, choice: str | None = None
 ) -> str | None:
     """The main time column: the choice, that of the config, or without a config the first dateTime column."""
-    times = [spec.name for spec in migrate_time_field(schema).date_times]
+    times = [spec.name for spec in schema.date_times]
     if choice == NO_TIME and choice not in times:
         return None
     if choice is not None and choice not in times:

@@ -33,7 +33,7 @@ def lints_of(schema: PinotSchema, table_config: Mapping[str, Any] | None = None)
     """
     lints: list[Fault] = [*_schema_lints(schema)]
     for field in placed_fields(schema):
-        lints += _field_lints(field, schema.column_nulls)
+        lints += _field_lints(field, schema)
         if field.spec.field_type is FieldType.DATE_TIME:
             lints += _instant_lints(field)
         if field.spec.field_type is FieldType.COMPLEX:
@@ -49,16 +49,16 @@ def _schema_lints(schema: PinotSchema) -> Iterator[Fault]:
     if suffix := next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None):
         bare_name = name.removesuffix(suffix)
         yield Fault("/schemaName", f"schemaName {name} ends in the type of a table: name it {bare_name}")
-    if schema.time is not None:
+    if schema.legacy_time is not None:
         message = "timeFieldSpec is deprecated: migrate it to a field of dateTimeFieldSpecs"
-        yield Fault("/timeFieldSpec", message, schema.time.column.name)
+        yield Fault("/timeFieldSpec", message, schema.legacy_time)
 
 
-def _field_lints(field: PlacedField, column_nulls: bool) -> Iterator[Fault]:
-    spec = field.spec
+def _field_lints(field: PlacedField, schema: PinotSchema) -> Iterator[Fault]:
+    spec, column_nulls = field.spec, schema.column_nulls
     if spec.field_type is FieldType.DIMENSION and spec.data_type is PinotType.BIG_DECIMAL:
         yield field.fault("a BIG_DECIMAL dimension is not documented: Pinot takes it", "dataType")
-    if spec.transform and spec.field_type is not FieldType.TIME:
+    if spec.transform and spec.name != schema.legacy_time:
         message = (
             "transformFunction in a schema is deprecated: move it to transformConfigs of the table config"
         )

@@ -17,7 +17,6 @@ from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
-from trellis.dialects.pinot.document.legacy_time import conversion_fault
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
@@ -135,7 +134,6 @@ def faults_of(schema: PinotSchema, table_config: Mapping[str, Any] | None = None
             faults += instant_faults(field)
     faults += _case_faults(fields)
     faults += transform_faults(fields)
-    faults += _time_faults(schema)
     faults += _key_faults(schema, fields)
     if table_config is not None:
         faults += table_faults(schema, table_config)
@@ -189,24 +187,6 @@ def _case_faults(fields: tuple[PlacedField, ...]) -> Iterator[Fault]:
                 "name",
             )
         seen.add(folded)
-
-
-def _time_faults(schema: PinotSchema) -> Iterator[Fault]:
-    if schema.time is None:
-        return
-    place, name = "/timeFieldSpec", schema.time.column.name
-    if error := conversion_fault(schema.time):
-        yield Fault(place, error, name)
-    sides = {"incomingGranularitySpec": schema.time.incoming, "outgoingGranularitySpec": schema.time.outgoing}
-    for key, granule in sides.items():
-        if granule is None:
-            continue
-        try:
-            parse_format(f"{granule.size}:{granule.unit}:{granule.format}")
-        except FormatError as wrong_format:
-            yield Fault(
-                place + pointer(key, "timeFormat"), f"Invalid format: {granule.format}: {wrong_format}", name
-            )
 
 
 def _key_faults(schema: PinotSchema, fields: tuple[PlacedField, ...]) -> Iterator[Fault]:

@@ -85,7 +85,7 @@ class _TableCheck:
                 yield Fault("", "'timeColumnName' cannot be null in REALTIME table config")
             return
         spec = self.fields.get(name)
-        if spec is None or spec.field_type not in (FieldType.DATE_TIME, FieldType.TIME):
+        if spec is None or spec.field_type is not FieldType.DATE_TIME:
             yield Fault(
                 "/segmentsConfig/timeColumnName",
                 f"Cannot find valid fieldSpec for timeColumn: {name} from the table config:"
