@@ -213,45 +213,6 @@ def test_a_schema_of_pinot_is_shown_as_one_of_trellis(trellis, written):
     assert ran.out.startswith("schema rides, 1 table")
 
 
-def test_validate_by_a_controller(trellis, written, cluster):
-    written(bad=BAD)
-    cluster.on("POST /schemas/validate", "validate bad metric")
-    ran = trellis("pinot", "validate", "bad.json", "--controller", cluster.url, "--json")
-    assert ran.code == 2
-    assert ran.json["findings"][-1] == {
-        "level": "fault",
-        "source": "controller",
-        "pointer": "",
-        "column": None,
-        "message": "Invalid schema: rides. Reason: Unsupported data type: STRING in METRIC field: d",
-    }
-    assert cluster.asked[0].json == BAD
-
-
-def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypatch):
-    written(rides=RIDES)
-    cluster.on("POST /schemas/validate", Said(401, "", "text/plain"))
-    argv = ("pinot", "validate", "rides.json", "--controller", cluster.url)
-    monkeypatch.setenv("TRELLIS_PINOT_USER", "me:secret")
-    runs = [trellis(*argv)]
-    monkeypatch.setenv("TRELLIS_PINOT_TOKEN", "s3cr3t")
-    runs += [
-        trellis(*argv),
-        trellis(*argv, "--header", "Authorization: Basic own", "--header", "X-Tenant: a"),
-    ]
-    assert [request.headers["Authorization"] for request in cluster.asked] == [
-        "Basic bWU6c2VjcmV0", "Bearer s3cr3t", "Basic own",
-    ]  # fmt: skip
-    assert cluster.asked[2].headers["X-Tenant"] == "a"
-    for ran in runs:
-        assert ran.code == 3
-        assert ran.err == (
-            f"error: {cluster.url}: cannot validate the schema: the controller requires authentication "
-            "(401); pass "
-            "--header 'Authorization: ...', or set TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
-        )
-
-
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
@@ -259,19 +220,6 @@ def test_credentials_are_sent_and_not_shown(trellis, written, cluster, monkeypat
         (("text.json",), "text.json, line 1, column 1: not JSON: Expecting value"),
         (("list.json",), "list.json: a schema document is a JSON object, not []"),
         (("rides.json", "--table-config", "list.json"), "list.json: a table config is a JSON object, not []"),
-        (("rides.json", "--header", "A: b"), "--header requires --controller URL"),
-        (
-            ("rides.json", "--controller", "http://c", "--header", "Bearer abc"),
-            "--header: write NAME:VALUE, for example 'Authorization: Bearer ...'",
-        ),
-        (
-            ("rides.json", "--controller", "localhost:9000"),
-            "'localhost:9000' is not a controller: use its URL, such as http://localhost:9000",
-        ),
-        (
-            ("rides.json", "--controller", "http://c", "--timeout", "0"),
-            "--timeout: expected more than 0 seconds, not 0",
-        ),
     ],
 )
 def test_validate_what_cannot_be(trellis, written, folder, argv, message):
@@ -300,17 +248,6 @@ def test_format_tells_what_it_makes_of_values(trellis):
         "  '23-11-14'  it is formatted back as '0023-11-14'",
         "  '23-11-14'  a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed",
         "  'x'         Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found 'x' at position 1",
-    ]
-
-
-def test_format_puts_what_is_too_wide_for_a_table_below_each_other(trellis, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    form, value = "SIMPLE_DATE_FORMAT|yyyy-MM-dd'T'HH:mm:ss.SSSZ", "2024-01-05T10:00:00.123+0000"
-    assert trellis("pinot", "format", form, value).out.splitlines()[2:] == [
-        f"  '{value}'",
-        "    Millis        1704448800123",
-        "    Instant       2024-01-05T10:00:00.123Z",
-        f"    Written back  '{value}'",
     ]
 
 
@@ -518,6 +455,29 @@ def test_deliver_nothing_yet(trellis, lake, cluster, folder):
     assert not (folder / "out").exists()
 
 
+def test_credentials_are_sent_and_not_shown(trellis, lake, cluster, monkeypatch):
+    cluster.on("POST /schemas/validate", Said(401, "", "text/plain"))
+    argv = ("pinot", "deliver", *lake, "--dry-run", "--controller", cluster.url)
+    monkeypatch.setenv("TRELLIS_PINOT_USER", "me:secret")
+    runs = [trellis(*argv)]
+    monkeypatch.setenv("TRELLIS_PINOT_TOKEN", "s3cr3t")
+    runs += [
+        trellis(*argv),
+        trellis(*argv, "--header", "Authorization: Basic own", "--header", "X-Tenant: a"),
+    ]
+    assert [request.headers["Authorization"] for request in cluster.asked] == [
+        "Basic bWU6c2VjcmV0", "Bearer s3cr3t", "Basic own",
+    ]  # fmt: skip
+    assert cluster.asked[2].headers["X-Tenant"] == "a"
+    for ran in runs:
+        assert ran.code == 3
+        assert ran.err == (
+            f"error: {cluster.url}: cannot validate the schema: the controller requires authentication "
+            "(401); pass "
+            "--header 'Authorization: ...', or set TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
+        )
+
+
 def test_deliver_as_json(trellis, lake):
     ran = trellis(
         "pinot", "deliver", *lake, "--format", "json", "--kafka", "k:9092", "--topic", "rides",
@@ -546,6 +506,16 @@ def test_deliver_as_json(trellis, lake):
         (("--time-column", "n"), "time column 'n' is not a dateTime column of rides: it may be one of t"),
         (("--data", "s3://lake/rides"), "s3: Pinot needs the region; pass --fs region=eu-west-1"),
         (("--fs", "region"), "--fs 'region': write NAME=VALUE, for example max_nesting=2"),
+        (("--header", "A: b"), "--header requires --controller URL"),
+        (
+            ("--controller", "http://c", "--header", "Bearer abc"),
+            "--header: write NAME:VALUE, for example 'Authorization: Bearer ...'",
+        ),
+        (
+            ("--controller", "localhost:9000"),
+            "'localhost:9000' is not a controller: use its URL, such as http://localhost:9000",
+        ),
+        (("--controller", "http://c", "--timeout", "0"), "--timeout: expected more than 0 seconds, not 0"),
         (
             ("--out", "lake"),
             "--out lake: it holds other files; choose a new folder, or one of an earlier delivery",

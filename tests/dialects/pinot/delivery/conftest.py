@@ -23,7 +23,7 @@ def cluster() -> Iterator[Standin]:
 
 @pytest.fixture
 def controller(cluster: Standin) -> Controller:
-    return Controller(Http.of(cluster.url, wait=lambda _: None))
+    return Controller(Http.of(cluster.url))
 
 
 @pytest.fixture(params=["parquet", "duckdb", "postgres"])

@@ -14,15 +14,7 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.schema_changes.changes import incompatibilities, is_same_schema
 from trellis.dialects.pinot.table.config import examine
-from trellis.dialects.pinot.table.known_keys import (
-    COMPLEX,
-    CONFORMING,
-    FILTER,
-    INDEXING,
-    INGESTION,
-    SEGMENTS,
-    TOP,
-)
+from trellis.dialects.pinot.table.known_keys import KNOWN_PLACES
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError
@@ -216,15 +208,9 @@ def test_kinds_of_values_in_a_table_config_that_are_refused(pinot: Oracle) -> No
     """
     word = "collectionNotUnnestedToJson"
     schema = {"schemaName": "s", "dimensionFieldSpecs": [{"name": "a", "dataType": "STRING"}]}
-    for steps, keys in (
-        ((), TOP),
-        (("segmentsConfig",), SEGMENTS),
-        (("tableIndexConfig",), INDEXING),
-        (("ingestionConfig",), INGESTION),
-        (("ingestionConfig", "complexTypeConfig"), COMPLEX),
-        (("ingestionConfig", "filterConfig"), FILTER),
-        (("ingestionConfig", "schemaConformingTransformerConfig"), CONFORMING),
-    ):
+    objects = {place: keys for place, keys in KNOWN_PLACES.items() if not place.endswith("*")}
+    for place, keys in objects.items():
+        steps = place.split("/")[1:]
         for key in keys:
             for value in VALUES:
                 table: dict[str, Any] = {

@@ -169,7 +169,6 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
             "filterConfig": {"filterFuncton": "x"},
             "complexTypeConfig": {"fieldToUnnest": [], "delimiter": "."},
             "transformConfigs": [{"columnName": "a", "tranformFunction": "b"}],
-            "schemaConformingTransformerConfig": {"indexableExtraField": "x"},
         },
     }
     assert [f"{misspelling.pointer} {misspelling.nearest}" for misspelling in misspelt_keys(table)] == [
@@ -179,7 +178,6 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
         "/ingestionConfig/continueOnErorr continueOnError",
         "/ingestionConfig/complexTypeConfig/fieldToUnnest fieldsToUnnest",
         "/ingestionConfig/filterConfig/filterFuncton filterFunction",
-        "/ingestionConfig/schemaConformingTransformerConfig/indexableExtraField indexableExtrasField",
         "/ingestionConfig/transformConfigs/0/tranformFunction transformFunction",
     ]
 

@@ -1,6 +1,6 @@
 """A client of Pinot's controller: schemas, tables and reloads over REST.
 
-Only GET requests are repeated. Every refusal is a `ControllerError` of one sentence.
+Every refusal is a `ControllerError` of one sentence.
 """
 
 from __future__ import annotations
@@ -64,8 +64,6 @@ def reason_of(answer: Answer) -> str | None:
 
 def _sentence(answer: Answer, reason: str | None) -> str:
     status = answer.status
-    if 300 <= status < 400:
-        return f"redirects to {answer.location}; use that as --controller"
     if status in (401, 403):
         problem = "requires authentication" if status == 401 else "does not permit this user"
         return (
@@ -182,28 +180,13 @@ class Controller:
                 answer.status, "", f"{self.url}: cannot {action}: it told no job: {answer.body[:200]}"
             ) from None
 
-    def needs_reload(self, name: str, kind: TableKind) -> bool | None:
-        """Whether segments of a table lack what its schema or config says; None where no server told."""
+    def needs_reload(self, name: str, kind: TableKind) -> bool:
+        """Whether a server reports that segments of a table lack what its schema or config says."""
         document = self._get(
             f"/segments/{_quoted(f'{name}_{kind}')}/needReload?verbose=true",
             f"ask whether table {name}_{kind} needs a reload",
         )
-        if document is None or document.get("needReload"):
-            return None if document is None else True
-        return None if document.get("serverToSegmentsCheckReloadList") == {} else False
-
-    def has_segments(self, name: str, kind: TableKind) -> bool:
-        """Whether a table has segments."""
-        answer = self.http.send("GET", f"/segments/{_quoted(name)}?type={kind}")
-        action = f"list the segments of {name}_{kind}"
-        if not answer.ok:
-            raise controller_error(self.url, action, answer)
-        segments = json_of(self.url, answer)
-        if not isinstance(segments, list) or not all(isinstance(segment, dict) for segment in segments):
-            raise ControllerError(
-                answer.status, "", f"{self.url}: cannot {action}: it answered {answer.body[:100]!r}"
-            )
-        return any(segment.get(kind) for segment in segments)
+        return document is not None and bool(document.get("needReload"))
 
     def progress(self, job: str) -> Progress:
         """How far a reload is."""

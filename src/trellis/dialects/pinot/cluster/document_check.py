@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from trellis.dialects.pinot.cluster.controller import Controller, ControllerError
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import Unknown
-from trellis.dialects.pinot.document.reader import examine, parse
+from trellis.dialects.pinot.document.reader import examine
 from trellis.dialects.pinot.jars.gateway import pinot_faults
 from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.table.config import unsupported_parts
@@ -20,7 +19,7 @@ from trellis.dialects.pinot.validation.schema_document import config_faults, dep
 from trellis.dialects.pinot.validation.table_rules import hybrid_faults
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
-Source = Literal["schema", "table config", "OFFLINE config", "REALTIME config", "controller"]
+Source = Literal["schema", "table config", "OFFLINE config", "REALTIME config"]
 
 
 @dataclass(frozen=True)
@@ -55,14 +54,12 @@ def check(
     text: str,
     where: str,
     table: Mapping[str, Any] | None = None,
-    controller: Controller | None = None,
     pinot_jars: bool = False,
 ) -> CheckResult:
     """Check a schema, alone or with its table config; with `pinot_jars` by Pinot's own classes too, which
-    leave no transform or filter unchecked, and by a controller if there is one.
+    leave no transform or filter unchecked.
 
-    Raises UsageError without jars, SchemaError where the text is not JSON, DestinationError where the
-    controller does not answer.
+    Raises UsageError without jars, SchemaError where the text is not JSON.
     """
     schema, report = examine(text, where)
     findings = [*_faults("schema", schema_faults(schema, report))]
@@ -84,23 +81,17 @@ def check(
     if isinstance(table, Mapping):
         for part in unsupported_parts(table):
             findings.append(Finding("mind", "table config", part.pointer, None, part.message))
-    if controller is not None:
-        findings += _by(controller, parse(text, where))
     return CheckResult(schema, tuple(findings))
 
 
 def check_hybrid(
-    text: str,
-    where: str,
-    tables: Sequence[Mapping[str, Any]],
-    controller: Controller | None = None,
-    pinot_jars: bool = False,
+    text: str, where: str, tables: Sequence[Mapping[str, Any]], pinot_jars: bool = False
 ) -> CheckResult:
     """Check a schema with the OFFLINE and the REALTIME config of its table, and whether the two go together.
 
     Raises as `check` does.
     """
-    result = check(text, where, None, controller, pinot_jars)
+    result = check(text, where, pinot_jars=pinot_jars)
     findings = [*result.findings]
     configs = [examine_config(table).config for table in tables]
     for table, config in zip(tables, configs, strict=True):
@@ -132,12 +123,3 @@ def _is_unchecked_function(finding: Finding) -> bool:
     return finding.level == "unchecked" and finding.pointer.endswith(
         ("/transformFunction", "/filterFunction")
     )
-
-
-def _by(controller: Controller, document: Mapping[str, Any]) -> Iterator[Finding]:
-    try:
-        controller.validate(document)
-    except ControllerError as error:
-        if error.status != 400:
-            raise
-        yield Finding("fault", "controller", "", None, error.reason)

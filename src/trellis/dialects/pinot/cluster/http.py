@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import ssl
-import time
 import urllib.request
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from types import MappingProxyType
@@ -18,9 +16,6 @@ from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 from trellis.errors import DestinationError, UsageError
 
 TIMEOUT: Final = 30.0
-PAUSES: Final = (0.2, 1.0)
-"""Seconds before a GET is repeated."""
-_BUSY: Final = (502, 503, 504)
 
 
 @dataclass(frozen=True)
@@ -30,7 +25,6 @@ class Answer:
     status: int
     type: str
     body: str
-    location: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -44,15 +38,9 @@ class Http:
     url: str
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     timeout: float = TIMEOUT
-    wait: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
 
     @staticmethod
-    def of(
-        url: str,
-        headers: Mapping[str, str] | None = None,
-        timeout: float = TIMEOUT,
-        wait: Callable[[float], None] = time.sleep,
-    ) -> Http:
+    def of(url: str, headers: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> Http:
         """For `http://host:port` or `https://...`; a user and password in it become a header.
 
         Raises UsageError for any other URL.
@@ -70,32 +58,20 @@ class Http:
             if not (name + value).isascii() or not (name + value).isprintable():
                 raise UsageError(f"header {name!r}: its value may hold printable ASCII characters only")
         place = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-        return Http(urlunsplit(place).rstrip("/"), MappingProxyType(all_headers), timeout, wait)
+        return Http(urlunsplit(place).rstrip("/"), MappingProxyType(all_headers), timeout)
 
     def send(
         self, method: str, path: str, body: bytes | None = None, type: str = "application/json"
     ) -> Answer:
-        """One answer, whatever its status. A GET is repeated where the host was busy or unreachable.
-
-        Raises DestinationError without an answer.
-        """
-        for pause in PAUSES if method == "GET" else ():
-            with suppress(_TransientError):
-                answer = self._send_once(method, path, body, type)
-                if answer.status not in _BUSY:
-                    return answer
-            self.wait(pause)
-        return self._send_once(method, path, body, type)
-
-    def _send_once(self, method: str, path: str, body: bytes | None, type: str) -> Answer:
+        """One answer, whatever its status. Raises DestinationError without an answer."""
         headers = {"Accept": "application/json", **self.headers}
         if body is not None:
             headers["Content-Type"] = type
         request = urllib.request.Request(self.url + path, body, headers, method=method)
         try:
             with _OPENER.open(request, timeout=self.timeout) as response:
-                text, answered = response.read().decode("utf-8", "replace"), response.headers
-                return Answer(response.status, answered.get_content_type(), text, answered.get("Location"))
+                text = response.read().decode("utf-8", "replace")
+                return Answer(response.status, response.headers.get_content_type(), text)
         except (OSError, HTTPException) as error:
             why = error.reason if isinstance(error, URLError) else error
             raise self._connection_error(method, why) from error
@@ -103,23 +79,21 @@ class Http:
     def _connection_error(self, method: str, why: Any) -> DestinationError:
         if isinstance(why, TimeoutError):
             later = "; the request may still take effect, so check before you repeat it"
-            return _TransientError(
-                f"{self.url}: no answer to {method} within {self.timeout:g} seconds (raise it with "
-                f"--timeout){'' if method == 'GET' else later}"
+            problem = (
+                f"no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
+                f"{'' if method == 'GET' else later}"
             )
-        if isinstance(why, ssl.SSLError):
-            return DestinationError(
-                f"{self.url}: no TLS connection ({why}); use http:// for a controller without TLS, or "
-                "name the authority of its certificate in the environment variable SSL_CERT_FILE"
+        elif isinstance(why, ssl.SSLError):
+            problem = (
+                f"no TLS connection ({why}); use http:// for a controller without TLS, or name the authority "
+                "of its certificate in the environment variable SSL_CERT_FILE"
             )
-        return _TransientError(
-            f"{self.url}: the connection failed ({why or type(why).__name__}); check the host, "
-            "the port (9000) and whether the controller is running"
-        )
-
-
-class _TransientError(DestinationError):
-    """No answer, for a reason that may be temporary."""
+        else:
+            problem = (
+                f"the connection failed ({why or type(why).__name__}); check the host, the port (9000) and "
+                "whether the controller is running"
+            )
+        return DestinationError(f"{self.url}: {problem}")
 
 
 class _AnyStatus(urllib.request.HTTPErrorProcessor):

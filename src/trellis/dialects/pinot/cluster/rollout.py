@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
-from trellis.dialects.pinot.cluster.controller import Controller, ControllerError
+from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.schema_changes.changes import Effort, changes, incompatibilities, is_same_schema
@@ -82,10 +82,8 @@ class Rollout:
             yield f"{verb} table {name}_{kind}", partial(self._put_table, target, existing)
             if existing is None:
                 continue
-            if self._changes_segments(old):
+            if self._changes_segments(old) or self.controller.needs_reload(name, kind):
                 yield f"reload table {name}_{kind}", partial(self._reload, kind)
-            elif (due := self._due(kind)) is not None:
-                yield f"reload table {name}_{kind}", due
 
     def _check(self) -> tuple[StepOutcome, str]:
         ignored = self.controller.validate(document_of(self.schema))
@@ -126,22 +124,6 @@ class Rollout:
         if old is None or is_same_schema(old, self.schema):
             return False
         return any(change.effort is not Effort.NONE for change in changes(old, self.schema))
-
-    def _due(self, kind: TableKind) -> Callable[[], tuple[StepOutcome, str]] | None:
-        """The reload that an earlier run missed, according to the servers; None where none is needed."""
-        name = self.schema.name or ""
-        try:
-            needed = self.controller.needs_reload(name, kind)
-            if needed is None and not self.controller.has_segments(name, kind):
-                return None
-            why = "no server answered whether its segments need it"
-        except ControllerError as error:
-            needed, why = None, str(error)
-        if needed is not None:
-            return partial(self._reload, kind) if needed else None
-        path = f"{self.controller.url}/segments/{name}/reload?type={kind}"
-        note = f"{why}; if an earlier run stopped before it: curl -sSf -X POST '{path}'"
-        return lambda: ("left out", note)
 
     def _reload(self, kind: TableKind) -> tuple[StepOutcome, str]:
         if self.dry:

@@ -38,24 +38,19 @@ def validate_schema(
         bool,
         option("--pinot-jars", panel=HOW, help="Check by Pinot's own classes too; see `trellis pinot jars`."),
     ] = False,
-    controller: Url = None,
-    header: Header = None,
-    timeout: Timeout = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Check a schema document: all faults, ignored keys and surprises at once.
 
     Ends with 2 if Pinot would refuse it. What Trellis does not implement is "unchecked": neither accepted nor
-    refused; --pinot-jars leaves no transform or filter so. With --controller that Pinot checks it too;
-    nothing is stored.
+    refused; --pinot-jars leaves no transform or filter so.
     """
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import check_file, connection
+    from trellis.dialects.pinot.commands.inputs import check_file
     from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
 
-    client = connection(controller, header, timeout)
-    result = check_file(file, table_config or (), client, pinot_jars)
+    result = check_file(file, table_config or (), pinot_jars)
     if json:
         print_json(check_result_dict(result))
     else:

@@ -38,18 +38,12 @@ def connection(url: str | None, headers: Sequence[str] | None, timeout: float | 
     return Controller(Http.of(url, _credentials(url) | _headers(headers or ()), timeout or TIMEOUT))
 
 
-def check_file(
-    file: str,
-    tables: Sequence[str],
-    controller: Controller | None,
-    pinot_jars: bool = False,
-) -> CheckResult:
+def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:
     """The findings about a schema document. Raises UsageError, SchemaError."""
     text, configs = read_text(Path(file)), [*map(table_document, tables)]
     if len(configs) > 1:
-        return check_hybrid(text, file, configs, controller, pinot_jars)
-    config = configs[0] if configs else None
-    return check(text, file, config, controller, pinot_jars)
+        return check_hybrid(text, file, configs, pinot_jars)
+    return check(text, file, configs[0] if configs else None, pinot_jars)
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:

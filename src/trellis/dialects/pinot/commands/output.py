@@ -66,19 +66,11 @@ def show_preview(preview: FormatPreview, format: str, out: Console) -> None:
     if not preview.values:
         return
     out.print()
-    rows = [_cells(value) for value in preview.values]
     headings = ("Value", "Millis", "Instant", "Written back")
-    if sum(max(map(len, column)) + 2 for column in zip(headings, *rows, strict=True)) <= out.width:
-        table = grid(*headings, right=("Millis",), whole=headings)
-        for row in rows:
-            table.add_row(*map(Text, row))
-        out.print(indented(table))
-    else:
-        for row in rows:
-            out.print(f"  {row[0]}", soft_wrap=True)
-            for heading, cell in zip(headings[1:], row[1:], strict=True):
-                if cell:
-                    out.print(f"    {heading:<12}  {cell}", soft_wrap=True)
+    table = grid(*headings, right=("Millis",), whole=headings)
+    for value in preview.values:
+        table.add_row(*map(Text, _cells(value)))
+    out.print(indented(table))
     notes = grid("", "")
     for value in preview.values:
         style = "yellow" if value.error is None else "red"
