@@ -82,7 +82,7 @@ def column_of(spec: FieldSpec) -> Column:
     name = nested_name(spec)
     if name is not None:
         return Column(spec.name, "json", nullable=True).with_hints(**{NESTED_TYPE: f"arrow:{name}"})
-    data_type, precision = _TYPES.get(spec.data_type, ("json", None))
+    data_type, precision, _ = _STORAGE.get(spec.data_type, ("json", None, ""))
     return Column(spec.name, data_type, nullable=True, precision=precision)
 
 
@@ -103,36 +103,30 @@ def nested_name(spec: FieldSpec) -> str | None:
     """The nested type of a column with several values, or of a map; None for others."""
     if spec.data_type is PinotType.MAP:
         child = spec.children.get("value")
-        inner = _ARROW.get(child.data_type) if child is not None else None
+        inner = None if child is None else arrow_name(child.data_type)
         return None if inner is None else f"map<string, {inner}>"
-    inner = _ARROW.get(spec.data_type)
+    inner = arrow_name(spec.data_type)
     return None if spec.single_value or inner is None else f"list<{inner}>"
 
 
-_TYPES: Final[Mapping[PinotType, tuple[DataType, int | None]]] = {
-    PinotType.INT: ("bigint", 32),
-    PinotType.LONG: ("bigint", None),
-    PinotType.FLOAT: ("double", 24),
-    PinotType.DOUBLE: ("double", None),
-    PinotType.BIG_DECIMAL: ("text", None),
-    PinotType.BOOLEAN: ("bool", None),
-    PinotType.TIMESTAMP: ("timestamp", 3),
-    PinotType.STRING: ("text", None),
-    PinotType.JSON: ("text", None),
-    PinotType.BYTES: ("binary", None),
+def arrow_name(data_type: PinotType) -> str | None:
+    """The type of Arrow for single values; None for maps, lists and structs."""
+    return _STORAGE[data_type][2] if data_type in _STORAGE else None
+
+
+_STORAGE: Final[Mapping[PinotType, tuple[DataType, int | None, str]]] = {
+    PinotType.INT: ("bigint", 32, "int32"),
+    PinotType.LONG: ("bigint", None, "int64"),
+    PinotType.FLOAT: ("double", 24, "float"),
+    PinotType.DOUBLE: ("double", None, "double"),
+    PinotType.BIG_DECIMAL: ("text", None, "string"),
+    PinotType.BOOLEAN: ("bool", None, "bool"),
+    PinotType.TIMESTAMP: ("timestamp", 3, "timestamp[ms, UTC]"),
+    PinotType.STRING: ("text", None, "string"),
+    PinotType.JSON: ("text", None, "string"),
+    PinotType.BYTES: ("binary", None, "binary"),
 }
-_ARROW: Final[Mapping[PinotType, str]] = {
-    PinotType.INT: "int32",
-    PinotType.LONG: "int64",
-    PinotType.FLOAT: "float",
-    PinotType.DOUBLE: "double",
-    PinotType.BIG_DECIMAL: "string",
-    PinotType.BOOLEAN: "bool",
-    PinotType.TIMESTAMP: "timestamp[ms, UTC]",
-    PinotType.STRING: "string",
-    PinotType.JSON: "string",
-    PinotType.BYTES: "binary",
-}
+"""Type and precision of a column of single values, and the type of Arrow that lists and maps hold."""
 _PINOT_TYPES: Final[Mapping[DataType, PinotType]] = {
     "text": PinotType.STRING,
     "double": PinotType.DOUBLE,

@@ -480,7 +480,7 @@ def test_credentials_are_sent_and_not_shown(trellis, lake, cluster, monkeypatch)
 
 def test_deliver_as_json(trellis, lake):
     ran = trellis(
-        "pinot", "deliver", *lake, "--format", "json", "--kafka", "k:9092", "--topic", "rides",
+        "pinot", "deliver", *lake, "--format", "json",
         "--rows", "2", "--json",
     )  # fmt: skip
     assert ran.code == 0
@@ -502,7 +502,6 @@ def test_deliver_as_json(trellis, lake):
     ("argv", "message"),
     [
         (("--format", "parket"), "unknown format 'parket': did you mean 'parquet'?"),
-        (("--kafka", "k:9092"), "a REALTIME table needs both --kafka BROKERS and --topic NAME"),
         (("--time-column", "n"), "time column 'n' is not a dateTime column of rides: it may be one of t"),
         (("--data", "s3://lake/rides"), "s3: Pinot needs the region; pass --fs region=eu-west-1"),
         (("--fs", "region"), "--fs 'region': write NAME=VALUE, for example max_nesting=2"),

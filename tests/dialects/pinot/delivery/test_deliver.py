@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dialects.pinot import every_type
+from dialects.pinot.delivery.test_documents import STREAM
 from trellis import Pipeline
 from trellis.cli.settings import document_of
 from trellis.destinations.base import Destination
@@ -124,14 +125,18 @@ def test_rows_of_before_a_column_was_added(tmp_path: Path) -> None:
 
 
 def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path) -> None:
-    from trellis.dialects.pinot.table.generated_config import Kafka
-
-    pipeline = loaded(tmp_path, f"parquet:{tmp_path}/lake", RIDES, ROWS, view="nullable")
+    table = {
+        "tableName": "rides",
+        "tableType": "REALTIME",
+        "segmentsConfig": {"timeColumnName": "started", "replication": "1"},
+        "ingestionConfig": {"streamIngestionConfig": {"streamConfigMaps": [STREAM]}},
+    }
+    lake = f"parquet:{tmp_path}/lake"
+    pipeline = loaded(tmp_path, lake, RIDES, ROWS, view="nullable", table_config=table)
     out = tmp_path / "out"
     delivered(
         pipeline,
         out,
-        kafka=Kafka("k:9092", "rides"),
         data="s3://lake/rides",
         configs={"region": "eu-west-1"},
         time_column="ended",

@@ -8,7 +8,6 @@ import pytest
 
 from dialects.pinot.oracle.client import Oracle
 from trellis.dialects.pinot.table.generated_config import (
-    Kafka,
     offline_table,
     omitted_parts,
     realtime_table,
@@ -16,7 +15,6 @@ from trellis.dialects.pinot.table.generated_config import (
 )
 from trellis.dialects.pinot.table.ingestion_job import IngestionJob
 from trellis.dialects.pinot.validation.schema_document import read_schema
-from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.errors import UsageError
 from trellis.schema.documents.yaml_text import read
@@ -45,41 +43,13 @@ def test_an_offline_table_has_the_required_keys() -> None:
     assert "timeColumnName" not in offline_table(schema()).config["segmentsConfig"]
 
 
-def test_a_realtime_table_has_its_stream() -> None:
-    table = realtime_table(schema(DAY), Kafka("k:9092", "rides")).config
-    assert table == {
-        "tableName": "rides",
-        "tableType": "REALTIME",
-        "segmentsConfig": {"timeColumnName": "started", "replication": "1"},
-        "tenants": {},
-        "tableIndexConfig": {},
-        "metadata": {},
-        "ingestionConfig": {
-            "streamIngestionConfig": {
-                "streamConfigMaps": [
-                    {
-                        "streamType": "kafka",
-                        "stream.kafka.topic.name": "rides",
-                        "stream.kafka.broker.list": "k:9092",
-                        "stream.kafka.decoder.class.name": (
-                            "org.apache.pinot.plugin.stream.kafka.KafkaJSONMessageDecoder"
-                        ),
-                        "stream.kafka.consumer.factory.class.name": (
-                            "org.apache.pinot.plugin.stream.kafka30.KafkaConsumerFactory"
-                        ),
-                        "stream.kafka.consumer.prop.auto.offset.reset": "smallest",
-                        "realtime.segment.flush.threshold.rows": "0",
-                        "realtime.segment.flush.threshold.time": "24h",
-                        "realtime.segment.flush.threshold.segment.size": "200M",
-                    }
-                ]
-            }
-        },
-    }
-    assert faults_of(schema(DAY), table_config=table) == ()
-    assert [*cluster_faults(schema(DAY), table)] == []
-
-
+STREAM = {
+    "streamType": "kafka",
+    "stream.kafka.topic.name": "rides",
+    "stream.kafka.broker.list": "k:9092",
+    "stream.kafka.decoder.class.name": "org.apache.pinot.plugin.stream.kafka.KafkaJSONMessageDecoder",
+    "stream.kafka.consumer.factory.class.name": "org.apache.pinot.plugin.stream.kafka30.KafkaConsumerFactory",
+}
 UPSERT: dict[str, Any] = {
     "tableName": "rides",
     "tableType": "REALTIME",
@@ -90,14 +60,14 @@ UPSERT: dict[str, Any] = {
     "upsertConfig": {"mode": "FULL"},
     "ingestionConfig": {
         "transformConfigs": [{"columnName": "s", "transformFunction": "lower(z)"}],
-        "streamIngestionConfig": {"streamConfigMaps": [Kafka("k:9092", "rides").document()]},
+        "streamIngestionConfig": {"streamConfigMaps": [STREAM]},
     },
 }
 
 
 def test_an_upsert_table_is_delivered_as_two_that_pinot_takes() -> None:
     keyed = schema(DAY, primaryKeyColumns=["s"])
-    realtime = realtime_table(keyed, None, UPSERT).config
+    realtime = realtime_table(keyed, UPSERT).config
     assert realtime == {**UPSERT, "metadata": {}}
     offline = offline_table(keyed, UPSERT).config
     assert offline["tableType"] == "OFFLINE"
@@ -117,7 +87,7 @@ def test_pinot_takes_both_tables_of_an_upsert(pinot: Oracle) -> None:
         "dateTimeFieldSpecs": [DAY],
     }
     keyed = read_schema(document).schema
-    for table in (realtime_table(keyed, None, UPSERT).config, offline_table(keyed, UPSERT).config):
+    for table in (realtime_table(keyed, UPSERT).config, offline_table(keyed, UPSERT).config):
         assert pinot.ask("table", json=table, schema=document)["tableName"].startswith("rides_")
 
 
@@ -145,12 +115,9 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
     assert offline["tableIndexConfig"] == {"invertedIndexColumns": ["s"], "loadMode": "MMAP"}
     assert offline["ingestionConfig"] == {"continueOnError": True}
     assert omitted_parts(config) == ("complexTypeConfig", "transformConfigs", "filterConfig")
-    realtime = realtime_table(schema(DAY, END), Kafka("k", "t"), config).config["ingestionConfig"]
+    realtime = realtime_table(schema(DAY, END), config).config["ingestionConfig"]
     assert realtime["filterConfig"] == {"filterFunction": "z IS NULL"}
     assert realtime["streamIngestionConfig"]["columnMajorSegmentBuilderEnabled"] is True
-    assert [
-        stream["stream.kafka.topic.name"] for stream in realtime["streamIngestionConfig"]["streamConfigMaps"]
-    ] == ["t"]
     assert "filterConfig" in config["ingestionConfig"]  # type: ignore[operator]
 
 
@@ -179,8 +146,6 @@ def test_the_time_column() -> None:
     assert (
         str(raised.value) == "time column 'start' is not a dateTime column of rides: did you mean 'started'?"
     )
-    with pytest.raises(UsageError, match="a REALTIME table needs a time column"):
-        realtime_table(schema(), Kafka("k", "t"))
 
 
 # --- The job ---------------------------------------------------------------------------------------------

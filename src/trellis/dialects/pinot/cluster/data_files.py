@@ -19,20 +19,11 @@ import pyarrow.parquet as pq
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.stored_schema import arrow_name
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX
 from trellis.errors import DestinationError, UsageError
 
 _MILLIS: Final = pa.timestamp("ms", "UTC")
-_TYPES: Final[Mapping[PinotType, pa.DataType]] = {
-    PinotType.INT: pa.int32(),
-    PinotType.LONG: pa.int64(),
-    PinotType.FLOAT: pa.float32(),
-    PinotType.DOUBLE: pa.float64(),
-    PinotType.BOOLEAN: pa.bool_(),
-    PinotType.TIMESTAMP: pa.int64(),
-    PinotType.BYTES: pa.binary(),
-}
-"""The types of values; all others are text."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +49,11 @@ class FileColumn:
     @property
     def type(self) -> pa.DataType:
         """The Arrow type of the column."""
-        convert = _TYPES.get(self.value, pa.string())
+        is_time = self.value is PinotType.TIMESTAMP
+        scalar = pa.int64() if is_time else pa.type_for_alias(arrow_name(self.value) or "string")
         if self.is_map:
-            return pa.map_(pa.string(), convert)
-        return convert if self.spec.single_value else pa.list_(convert)
+            return pa.map_(pa.string(), scalar)
+        return scalar if self.spec.single_value else pa.list_(scalar)
 
     def array(self, array: pa.Array) -> pa.Array:
         """The values in the type of the file. Raises DestinationError for an invalid value."""
@@ -215,18 +207,19 @@ def parquet_schema(rows: FileRows) -> pa.Schema:
                 "digits and _; use --format json"
             )
     fields = [
-        {"name": column.name, "type": ["null", _avro_type(column)], "default": None}
+        {"name": column.name, "type": ["null", _avro_type(column.type)], "default": None}
         for column in rows.columns
     ]
     avro = {"type": "record", "name": "Row", "namespace": "trellis", "fields": fields}
     return rows.schema.with_metadata({"parquet.avro.schema": orjson.dumps(avro)})
 
 
-def _avro_type(column: FileColumn) -> Any:
-    value_type = _AVRO.get(column.value, "string")
-    if column.is_map:
-        return {"type": "map", "values": ["null", value_type]}
-    return value_type if column.spec.single_value else {"type": "array", "items": value_type}
+def _avro_type(arrow_type: pa.DataType) -> Any:
+    if pa.types.is_map(arrow_type):
+        return {"type": "map", "values": ["null", _avro_type(arrow_type.item_type)]}
+    if pa.types.is_list(arrow_type):
+        return {"type": "array", "items": _avro_type(arrow_type.value_type)}
+    return _AVRO[str(arrow_type)]
 
 
 class JsonFile:
@@ -279,12 +272,13 @@ _JSON: Final[Mapping[PinotType, Callable[[Any], Any]]] = {
     PinotType.TIMESTAMP: str,
     PinotType.BYTES: bytes.hex,
 }
-_AVRO: Final[Mapping[PinotType, str]] = {
-    PinotType.INT: "int",
-    PinotType.LONG: "long",
-    PinotType.FLOAT: "float",
-    PinotType.DOUBLE: "double",
-    PinotType.BOOLEAN: "boolean",
-    PinotType.TIMESTAMP: "long",
-    PinotType.BYTES: "bytes",
+_AVRO: Final = {
+    "int32": "int",
+    "int64": "long",
+    "float": "float",
+    "double": "double",
+    "bool": "boolean",
+    "binary": "bytes",
+    "string": "string",
 }
+"""The types of Avro by those of Arrow."""

@@ -23,7 +23,6 @@ from trellis.dialects.pinot.grammar.tree import Column
 from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
 from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.table.generated_config import (
-    Kafka,
     TargetTable,
     has_stream,
     offline_table,
@@ -51,7 +50,6 @@ class DeliverySettings:
 
     format: str = "parquet"
     rows: int = ROWS
-    kafka: Kafka | None = None
     time_column: str | None = None
     data: str | None = None
     configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -88,11 +86,8 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     real_nulls = authored.options.view == "nullable"
     table_config_document, main = authored.table.document or None, settings.time_column
     offline = offline_table(schema, table_config_document, main, real_nulls)
-    realtime = (
-        realtime_table(schema, settings.kafka, table_config_document, main, real_nulls)
-        if settings.kafka is not None or has_stream(table_config_document)
-        else None
-    )
+    has_realtime = has_stream(authored.table.document)
+    realtime = realtime_table(schema, authored.table.document, main, real_nulls) if has_realtime else None
     tables = (offline,) if realtime is None else (offline, realtime)
     faults = dict.fromkeys(
         fault

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import ssl
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,11 +9,12 @@ from http.client import HTTPException
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.error import URLError
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from trellis.errors import DestinationError, UsageError
 
 TIMEOUT: Final = 30.0
+USER: Final = "TRELLIS_PINOT_USER"
 
 
 @dataclass(frozen=True)
@@ -41,24 +40,22 @@ class Http:
 
     @staticmethod
     def of(url: str, headers: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> Http:
-        """For `http://host:port` or `https://...`; a user and password in it become a header.
-
-        Raises UsageError for any other URL.
-        """
+        """For `http://host:port` or `https://...`. Raises UsageError for any other URL."""
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or not _has_port(parts):
+        try:
+            is_http = parts.scheme in ("http", "https") and parts.port != 0
+        except ValueError:
+            is_http = False
+        if not is_http or not parts.hostname or "@" in parts.netloc:
             visible_url = url.rpartition("@")[2]
+            hint = f"; set {USER}=name:password for a user" if visible_url != url else ""
             raise UsageError(
-                f"{visible_url!r} is not a controller: use its URL, such as http://localhost:9000"
+                f"{visible_url!r} is not a controller: use its URL, such as http://localhost:9000{hint}"
             )
-        all_headers = dict(headers or {})
-        if parts.username is not None and "authorization" not in {name.lower() for name in all_headers}:
-            all_headers["Authorization"] = basic(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
-        for name, value in all_headers.items():
+        for name, value in (headers or {}).items():
             if not (name + value).isascii() or not (name + value).isprintable():
                 raise UsageError(f"header {name!r}: its value may hold printable ASCII characters only")
-        place = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-        return Http(urlunsplit(place).rstrip("/"), MappingProxyType(all_headers), timeout)
+        return Http(url.rstrip("/"), MappingProxyType(dict(headers or {})), timeout)
 
     def send(
         self, method: str, path: str, body: bytes | None = None, type: str = "application/json"
@@ -78,20 +75,13 @@ class Http:
 
     def _connection_error(self, method: str, why: Any) -> DestinationError:
         if isinstance(why, TimeoutError):
-            later = "; the request may still take effect, so check before you repeat it"
-            problem = (
-                f"no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
-                f"{'' if method == 'GET' else later}"
-            )
-        elif isinstance(why, ssl.SSLError):
-            problem = (
-                f"no TLS connection ({why}); use http:// for a controller without TLS, or name the authority "
-                "of its certificate in the environment variable SSL_CERT_FILE"
-            )
+            problem = f"no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
+            if method != "GET":
+                problem += "; the request may still take effect, so check before you repeat it"
         else:
             problem = (
-                f"the connection failed ({why or type(why).__name__}); check the host, the port (9000) and "
-                "whether the controller is running"
+                f"the connection failed ({why or type(why).__name__}); check http or https, the host, the "
+                "port (9000), whether the controller runs, and for a certificate SSL_CERT_FILE"
             )
         return DestinationError(f"{self.url}: {problem}")
 
@@ -106,20 +96,3 @@ class _AnyStatus(urllib.request.HTTPErrorProcessor):
 
 
 _OPENER: Final = urllib.request.build_opener(_AnyStatus)
-
-
-def basic(user_and_password: str) -> str:
-    """The header of basic authentication.
-
-    >>> basic("me:secret")
-    'Basic bWU6c2VjcmV0'
-    """
-    return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
-
-
-def _has_port(parts: SplitResult) -> bool:
-    """Whether the port is a number, or there is none."""
-    try:
-        return parts.port is None or parts.port > 0
-    except ValueError:
-        return False

@@ -54,15 +54,13 @@ class Rollout:
     wait: float = 60.0
     sleep: Callable[[float], None] = time.sleep
 
-    def run(self, tell: Callable[[StepResult], None] = lambda _: None) -> list[StepResult]:
+    def run(self) -> list[StepResult]:
         """Run the steps. Raises RolloutFailed where a step fails."""
         steps: list[StepResult] = []
         current = "ask the controller"
         try:
             for current, do in self._steps():
-                done = do()
-                steps.append(StepResult(current, *done))
-                tell(steps[-1])
+                steps.append(StepResult(current, *do()))
         except TrellisError as why:
             if steps and steps[-1].step == current:
                 current = "look what is there"

@@ -170,13 +170,6 @@ def deliver_dataset(
         option("--schema", metavar="FILE", panel=HOW, help="Pinot schema of what another dialect loaded."),
     ] = None,
     table_config: TableConfig = None,
-    kafka: Annotated[
-        str | None,
-        option("--kafka", metavar="BROKERS", panel=HOW, help="Brokers of a REALTIME table; with --topic."),
-    ] = None,
-    topic: Annotated[
-        str | None, option("--topic", metavar="NAME", panel=HOW, help="Topic of the REALTIME table.")
-    ] = None,
     data: Annotated[
         str | None,
         option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
@@ -208,7 +201,7 @@ def deliver_dataset(
     from trellis.cli.commands.load import settings_of
     from trellis.dialects.pinot.cluster.data_files import ROWS
     from trellis.dialects.pinot.cluster.delivery import DeliverySettings
-    from trellis.dialects.pinot.commands.deliver import kafka_stream, run
+    from trellis.dialects.pinot.commands.deliver import run
     from trellis.dialects.pinot.commands.inputs import authored_files, connection
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
@@ -216,7 +209,6 @@ def deliver_dataset(
     settings = DeliverySettings(
         format,
         rows or ROWS,
-        kafka_stream(kafka, topic),
         time_column,
         data,
         settings_of(fs, "--fs"),

@@ -24,17 +24,7 @@ from trellis.dialects.pinot.cluster.delivery import (
 )
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed, StepResult
 from trellis.dialects.pinot.stored_schema import Authored, authored_of, table_name
-from trellis.dialects.pinot.table.generated_config import Kafka
 from trellis.errors import UsageError
-
-
-def kafka_stream(brokers: str | None, topic: str | None) -> Kafka | None:
-    """The stream of --kafka and --topic. Raises UsageError for one without the other."""
-    if brokers is not None and topic is not None:
-        return Kafka(brokers, topic)
-    if brokers is None and topic is None:
-        return None
-    raise UsageError("a REALTIME table needs both --kafka BROKERS and --topic NAME")
 
 
 def run(

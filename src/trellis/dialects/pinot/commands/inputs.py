@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
-from trellis.dialects.pinot.cluster.http import TIMEOUT, Http, basic
+from trellis.dialects.pinot.cluster.http import TIMEOUT, USER, Http
 from trellis.dialects.pinot.date_time.format import FormatPreview, try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -24,7 +25,6 @@ from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.config import read_text
 
 TOKEN = "TRELLIS_PINOT_TOKEN"
-USER = "TRELLIS_PINOT_USER"
 
 
 def connection(url: str | None, headers: Sequence[str] | None, timeout: float | None) -> Controller | None:
@@ -35,7 +35,7 @@ def connection(url: str | None, headers: Sequence[str] | None, timeout: float | 
         return None
     if timeout is not None and not timeout > 0:
         raise UsageError(f"--timeout: expected more than 0 seconds, not {timeout:g}")
-    return Controller(Http.of(url, _credentials(url) | _headers(headers or ()), timeout or TIMEOUT))
+    return Controller(Http.of(url, _credentials() | _headers(headers or ()), timeout or TIMEOUT))
 
 
 def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:
@@ -118,11 +118,9 @@ def _headers(header_options: Sequence[str]) -> dict[str, str]:
     return headers
 
 
-def _credentials(url: str) -> dict[str, str]:
-    """Those of the environment, unless the URL has its own."""
-    if "@" in url.partition("//")[2].partition("/")[0]:
-        return {}
+def _credentials() -> dict[str, str]:
+    """Those of the environment."""
     if token := os.environ.get(TOKEN):
         return {"Authorization": f"Bearer {token}"}
     user = os.environ.get(USER)
-    return {"Authorization": basic(user)} if user else {}
+    return {"Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"} if user else {}

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.stored_schema import TIME_FORMATS, type_for
+from trellis.dialects.pinot.stored_schema import TIME_FORMATS, arrow_name, type_for
 from trellis.schema.model import NESTED_TYPE, Column
 
 _NESTED: Final = re.compile(
     r"(?:large_)?list<(?:\w+: )?(?P<element>\w+)>|map<string, (?P<value>\w+)(?: \('\w+'\))?>"
 )
-_ARROW: Final[Mapping[str, PinotType]] = {
-    "int8": PinotType.INT,
-    "int16": PinotType.INT,
-    "int32": PinotType.INT,
-    "int64": PinotType.LONG,
-    "float": PinotType.FLOAT,
-    "double": PinotType.DOUBLE,
-    "string": PinotType.STRING,
-    "large_string": PinotType.STRING,
-    "bool": PinotType.BOOLEAN,
-    "binary": PinotType.BYTES,
-}
+_PINOT_TYPES: Final = {
+    arrow_name(data_type): data_type
+    for data_type in PinotType
+    if data_type not in (PinotType.BIG_DECIMAL, PinotType.JSON, PinotType.TIMESTAMP)
+} | {"int8": PinotType.INT, "int16": PinotType.INT, "large_string": PinotType.STRING}
 
 
 def field_of(column: Column) -> FieldSpec | None:
@@ -62,7 +54,7 @@ def arrow_field(name: str, arrow_type: str) -> FieldSpec | None:
     (False, None)
     """
     nested = _NESTED.fullmatch(arrow_type)
-    data_type = _ARROW.get(arrow_type if nested is None else nested["element"] or nested["value"])
+    data_type = _PINOT_TYPES.get(arrow_type if nested is None else nested["element"] or nested["value"])
     if data_type is None:
         return None
     if nested is None or nested["element"]:

@@ -30,29 +30,6 @@ _FILES: Final = ("batchIngestionConfig",)
 
 
 @dataclass(frozen=True)
-class Kafka:
-    """The Kafka source of a REALTIME table: brokers as `host:port,host:port`, and a topic."""
-
-    brokers: str
-    topic: str
-
-    def document(self) -> dict[str, str]:
-        """One of `streamConfigMaps`."""
-        begin = "org.apache.pinot.plugin.stream.kafka"
-        return {
-            "streamType": "kafka",
-            "stream.kafka.topic.name": self.topic,
-            "stream.kafka.broker.list": self.brokers,
-            "stream.kafka.decoder.class.name": f"{begin}.KafkaJSONMessageDecoder",
-            "stream.kafka.consumer.factory.class.name": f"{begin}30.KafkaConsumerFactory",
-            "stream.kafka.consumer.prop.auto.offset.reset": "smallest",
-            "realtime.segment.flush.threshold.rows": "0",
-            "realtime.segment.flush.threshold.time": "24h",
-            "realtime.segment.flush.threshold.segment.size": "200M",
-        }
-
-
-@dataclass(frozen=True)
 class TargetTable:
     """A table config. `declared` is the part that the user decided on: the rest changes no existing table."""
 
@@ -84,9 +61,8 @@ def offline_table(
     return _target(schema, "OFFLINE", declared, main, defaults)
 
 
-def has_stream(authored: Mapping[str, Any] | None) -> bool:
+def has_stream(config: Mapping[str, Any]) -> bool:
     """Whether a config is that of a REALTIME table with its stream."""
-    config = authored or {}
     ingestion, indexing = (config.get(key) or {} for key in ("ingestionConfig", "tableIndexConfig"))
     return str(config.get("tableType")).upper() == "REALTIME" and bool(
         ingestion.get("streamIngestionConfig") or indexing.get("streamConfigs")
@@ -95,30 +71,18 @@ def has_stream(authored: Mapping[str, Any] | None) -> bool:
 
 def realtime_table(
     schema: PinotSchema,
-    stream: Kafka | None,
-    authored: Mapping[str, Any] | None = None,
+    authored: Mapping[str, Any],
     time_column: str | None = None,
     real_nulls: bool = False,
 ) -> TargetTable:
-    """The REALTIME table, which creates its rows from raw events.
-
-    `stream` takes the place of the streams of the user's config. Raises UsageError.
+    """The REALTIME table of a config with a stream, which creates its rows from raw events. Raises UsageError
+    for a time column that is not a dateTime column.
     """
     main = time_column_of(schema, authored, time_column)
-    declared = _declared(schema, authored, main if authored or time_column else None, real_nulls)
+    declared = _declared(schema, authored, main, real_nulls)
     _remove(declared.get("segmentsConfig"), ("segmentPushType",))
     _remove(declared.get("ingestionConfig"), _FILES)
-    if stream is not None:
-        _remove(declared.get("tableIndexConfig"), ("streamConfigs",))
-        ingestion = declared.setdefault("ingestionConfig", {})
-        streams = ingestion.get("streamIngestionConfig") or {}
-        ingestion["streamIngestionConfig"] = {**streams, "streamConfigMaps": [stream.document()]}
-    table = _target(schema, "REALTIME", declared, main)
-    if "timeColumnName" not in table.config["segmentsConfig"]:
-        raise UsageError(
-            f"{schema.name}: a REALTIME table needs a time column, and the schema has no dateTime column"
-        )
-    return table
+    return _target(schema, "REALTIME", declared, main)
 
 
 def time_column_of(
