@@ -49,7 +49,7 @@ def written(folder: Path):
 
 
 def test_there_are_all_commands(trellis):
-    commands = ("validate", "format", "plan", "migrate", "deliver", "infer", "convert")
+    commands = ("validate", "format", "plan", "deliver", "infer", "convert")
     out = trellis("pinot").out
     assert [word for word in commands if f"│ {word} " not in out] == []
 
@@ -285,7 +285,7 @@ def test_format_that_is_none(trellis):
     )
 
 
-# --- plan, migrate ---------------------------------------------------------------------------------------
+# --- plan ------------------------------------------------------------------------------------------------
 
 OLD = {"schemaName": "rides", "dimensionFieldSpecs": [{"name": "n", "dataType": "INT"}]}
 ADDED = {**OLD, "metricFieldSpecs": [{"name": "m", "dataType": "LONG"}]}
@@ -348,34 +348,6 @@ def test_plan_of_nothing(trellis, written):
     written(old=OLD)
     ran = trellis("pinot", "plan", "old.json", "old.json", "--exit-code")
     assert (ran.code, ran.out) == (0, "the schemas are equal: nothing to do")
-
-
-def test_migrate_a_legacy_time(trellis, written, folder):
-    incoming = {"name": "t", "dataType": "LONG", "timeType": "SECONDS", "timeUnitSize": 5}
-    outgoing = {"name": "m", "dataType": "INT", "timeType": "MINUTES", "timeUnitSize": 30}
-    spec = {"incomingGranularitySpec": incoming, "outgoingGranularitySpec": outgoing}
-    written(legacy={"schemaName": "y", "timeFieldSpec": spec})
-    ran = trellis("pinot", "migrate", "legacy.json")
-    assert json.loads(ran.out)["dateTimeFieldSpecs"] == [
-        {
-            "name": "m",
-            "dataType": "INT",
-            "fieldType": "DATE_TIME",
-            "transformFunction": "toEpochMinutesBucket(fromEpochSecondsBucket(t, 5), 30)",
-            "format": "30:MINUTES:EPOCH",
-            "granularity": "30:MINUTES",
-        }
-    ]
-    notice = (
-        "legacy.json: m is a dateTime field of format 30:MINUTES:EPOCH now, computed as "
-        "toEpochMinutesBucket(fromEpochSecondsBucket(t, 5), 30)"
-    )
-    assert (ran.code, ran.err) == (0, notice)
-    ran = trellis("pinot", "migrate", "legacy.json", "--to", "new.json")
-    assert (ran.code, ran.out, ran.err) == (0, "", f"{notice}; the schema is in new.json")
-    ran = trellis("pinot", "migrate", "new.json", "--to", "new.json")
-    assert ran.err == "new.json: no timeFieldSpec, so only the layout changes; the schema is in new.json"
-    assert trellis("pinot", "validate", "new.json").code == 0
 
 
 # --- deliver ---------------------------------------------------------------------------------------------

@@ -30,10 +30,11 @@ from trellis.dialects.pinot.table.generated_config import (
     realtime_table,
     time_column_of,
 )
-from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, IngestionJob
+from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, ingestion_job
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.errors import UsageError
+from trellis.schema.documents.yaml_text import write as write_yaml
 
 JOB: Final = "ingestion-job.yaml"
 SCHEMA: Final = "schema.json"
@@ -66,7 +67,7 @@ class Delivery:
     schema: PinotSchema
     offline: TargetTable
     realtime: TargetTable | None
-    job: IngestionJob
+    job: Mapping[str, Any]
     notes: tuple[str, ...]
     sources: Mapping[str, str]
 
@@ -100,8 +101,7 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     data = settings.data or (out.absolute() / DATA).as_uri()
     segments = "" if settings.data else (out.absolute() / "segments").as_uri()
     name, controller = table_name(schema), settings.controller
-    job = IngestionJob(name, data, segments, settings.format, controller, settings.configs)
-    job.document()
+    job = ingestion_job(name, data, segments, settings.format, controller, settings.configs)
     notes = tuple(_notes(authored, schema, settings))
     return Delivery(schema, offline, realtime, job, notes, _renamed_columns(authored.table))
 
@@ -156,7 +156,7 @@ def write(
         _document(folder / OFFLINE, delivery.offline.config)
         if delivery.realtime is not None:
             _document(folder / REALTIME, delivery.realtime.config)
-        (folder / JOB).write_text(delivery.job.to_yaml(), encoding="utf-8")
+        (folder / JOB).write_text(write_yaml(delivery.job), encoding="utf-8")
     return [DataFile(out / DATA / data_file.path.name, data_file.rows) for data_file in files]
 
 

@@ -14,7 +14,7 @@ from trellis.dialects.pinot.commands.segments import build_delivered_segments, f
 
 pinot = typer.Typer(
     name="pinot",
-    help="Check, compare and migrate schemas of Apache Pinot, and deliver data and schemas to a cluster.",
+    help="Check and compare schemas of Apache Pinot, and deliver data and schemas to a cluster.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 pinot.command("infer")(infer_schema)
@@ -122,23 +122,6 @@ def plan_change(
         show_plan(plan, url, console())
     if exit_code and not plan.in_place:
         raise typer.Exit(1)
-
-
-@pinot.command("migrate")
-def migrate_schema(
-    file: File,
-    to: Annotated[str | None, option("--to", metavar="FILE", help="File to write, default stdout.")] = None,
-    debug: Debug = False,
-) -> None:
-    """Convert the legacy timeFieldSpec of a schema to a field of dateTimeFieldSpecs."""
-    from trellis.dialects.pinot.commands.inputs import migrated_text, write_text
-
-    text, summary = migrated_text(file)
-    if to is None:
-        typer.echo(text)
-    else:
-        write_text(to, text)
-    typer.echo(f"{summary}{f'; the schema is in {to}' if to else ''}", err=True)
 
 
 @pinot.command("deliver")

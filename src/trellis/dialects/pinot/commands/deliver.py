@@ -91,20 +91,18 @@ class Report:
     dry_run: bool
 
     def show(self) -> None:
-        out, name = console(), table_name(self.delivery.schema)
-        rows = f"{counted(self.rows, 'row')} of {name} from {self.where}"
-        if self.dry_run:
-            out.print(
-                f"Would deliver {rows} to {self.folder}; nothing was written", style="bold", soft_wrap=True
-            )
-        else:
-            out.print(f"Delivered {rows} to {self.folder}", style="bold", soft_wrap=True)
+        out = console()
+        rows = f"{counted(self.rows, 'row')} of {table_name(self.delivery.schema)} from {self.where}"
+        begin, end = ("Would deliver", "; nothing was written") if self.dry_run else ("Delivered", "")
+        out.print(f"{begin} {rows} to {self.folder}{end}", style="bold", soft_wrap=True)
+        if not self.dry_run:
+            documents = {"schema": SCHEMA, "OFFLINE table": OFFLINE, "REALTIME table": REALTIME, "job": JOB}
             table = grid("", "")
-            for label, path in self.documents().items():
-                table.add_row(label, str(path))
-            table.add_row(
-                f"{counted(len(self.files), 'file')} of rows", f"{self.folder}/data/*.{self.format}"
-            )
+            for label, name in documents.items():
+                if name != REALTIME or self.delivery.realtime is not None:
+                    table.add_row(label, str(self.folder / name))
+            files = f"{counted(len(self.files), 'file')} of rows"
+            table.add_row(files, f"{self.folder}/data/*.{self.format}")
             out.print()
             out.print(indented(table))
         for note in self.delivery.notes:
@@ -112,11 +110,6 @@ class Report:
         if not self.dry_run:
             command = f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {self.folder / JOB}"
             out.print(f"\n{command}", style="cyan", soft_wrap=True)
-
-    def documents(self) -> dict[str, Path]:
-        documents = {"schema": SCHEMA, "OFFLINE table": OFFLINE}
-        documents |= {"REALTIME table": REALTIME} if self.delivery.realtime is not None else {}
-        return {label: self.folder / name for label, name in {**documents, "job": JOB}.items()}
 
     def to_dict(self, steps: tuple[StepResult, ...]) -> dict[str, Any]:
         return {

@@ -15,7 +15,6 @@ from trellis.dialects.pinot.cluster.http import TIMEOUT, USER, Http
 from trellis.dialects.pinot.date_time.format import FormatPreview, try_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 from trellis.dialects.pinot.stored_schema import Authored
@@ -70,24 +69,6 @@ def read_migration(old: str, new: str, tables: Sequence[str]) -> Plan:
     """The migration from one document to another. Raises UsageError, SchemaError."""
     before, after = (schema_document(file) for file in (old, new))
     return plan(before, after, [*map(table_document, tables)])
-
-
-def migrated_text(file: str) -> tuple[str, str]:
-    """The document without a legacy time field, and a summary of the change. Raises SchemaError."""
-    schema = schema_document(file)
-    if schema.legacy_time is None:
-        return write_schema(schema), f"{file}: no timeFieldSpec, so only the layout changes"
-    spec = schema.date_times[-1]
-    computed = f", computed as {spec.transform}" if spec.transform else ""
-    summary = f"{file}: {spec.name} is a dateTime field of format {spec.format} now{computed}"
-    return write_schema(schema), summary
-
-
-def write_text(to: str, text: str) -> None:
-    """Write a file atomically."""
-    unfinished = Path(f"{to}.{os.getpid()}")
-    unfinished.write_text(text + "\n", encoding="utf-8")
-    unfinished.replace(to)
 
 
 def schema_document(file: str) -> PinotSchema:

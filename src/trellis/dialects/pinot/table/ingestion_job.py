@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from trellis.errors import UsageError, nearest
-from trellis.schema.documents.yaml_text import write
 
 CONTROLLER: Final = "http://localhost:9000"
 """The URL of a local controller, the default."""
-_RUNNER_PREFIX: Final = "org.apache.pinot.plugin.ingestion.batch.standalone."
-_RUNNERS: Final = ("SegmentGeneration", "SegmentTarPush", "SegmentUriPush", "SegmentMetadataPush")
+_STANDALONE: Final = "org.apache.pinot.plugin.ingestion.batch.standalone"
 FORMATS: Final = {"parquet": "ParquetRecordReader", "json": "JSONRecordReader"}
 """The formats of data files, with the classes that read them."""
 _FILE_SYSTEMS: Final = {
@@ -23,74 +19,64 @@ _FILE_SYSTEMS: Final = {
     "gs": "org.apache.pinot.plugin.filesystem.GcsPinotFS",
     "hdfs": "org.apache.pinot.plugin.filesystem.HadoopPinotFS",
 }
-_NEEDED: Final = {"s3": ("region", "eu-west-1")}
 
 
-@dataclass(frozen=True)
-class IngestionJob:
-    """One run over the files of a folder.
+def ingestion_job(
+    table: str,
+    source: str,
+    target: str = "",
+    format: str = "parquet",
+    controller: str = CONTROLLER,
+    configs: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The specification of one run over the files of a folder.
 
-    `input` and `output` are URIs of folders: of the files and of the segments; without `output` the segments
-    go next to the input. `configs` are those of the file system, such as `region` of s3.
+    `source` and `target` are the URIs of the folders of files and segments; without `target` the segments go
+    next to the files. `configs` are those of the file system, such as `region` of s3.
+
+    Raises UsageError for an unknown format or file system.
     """
-
-    table: str
-    input: str
-    output: str = ""
-    format: str = "parquet"
-    controller: str = CONTROLLER
-    configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    def document(self) -> dict[str, Any]:
-        """The specification as an object. Raises UsageError for an unknown format or file system."""
-        if self.format not in FORMATS:
-            raise UsageError(f"unknown format {self.format!r}{nearest(self.format, FORMATS)}")
-        source = f"{self.input.rstrip('/')}/"
-        target = f"{self.output.rstrip('/')}/" if self.output else f"{self.input.rstrip('/')}_segments/"
-        controller = self.controller.rstrip("/")
-        runners = {
-            f"{runner[0].lower()}{runner[1:]}JobRunnerClassName": f"{_RUNNER_PREFIX}{runner}JobRunner"
-            for runner in _RUNNERS
-        }
-        reader = f"org.apache.pinot.plugin.inputformat.{self.format}.{FORMATS[self.format]}"
-        schemes = dict.fromkeys((scheme_of(source), scheme_of(target)))
-        return {
-            "executionFrameworkSpec": {"name": "standalone", **runners},
-            "jobType": "SegmentCreationAndTarPush",
-            "inputDirURI": source,
-            "includeFileNamePattern": f"glob:**/*.{self.format}",
-            "outputDirURI": target,
-            "overwriteOutput": True,
-            "pinotFSSpecs": [self._file_system(scheme) for scheme in schemes],
-            "recordReaderSpec": {"dataFormat": self.format, "className": reader},
-            "tableSpec": {
-                "tableName": self.table,
-                "schemaURI": f"{controller}/tables/{self.table}/schema",
-                "tableConfigURI": f"{controller}/tables/{self.table}",
+    if format not in FORMATS:
+        raise UsageError(f"unknown format {format!r}{nearest(format, FORMATS)}")
+    source, controller = source.rstrip("/"), controller.rstrip("/")
+    target = target.rstrip("/") or f"{source}_segments"
+    reader = f"org.apache.pinot.plugin.inputformat.{format}.{FORMATS[format]}"
+    schemes = dict.fromkeys((scheme_of(source), scheme_of(target)))
+    return {
+        "executionFrameworkSpec": {
+            "name": "standalone",
+            "segmentGenerationJobRunnerClassName": f"{_STANDALONE}.SegmentGenerationJobRunner",
+            "segmentTarPushJobRunnerClassName": f"{_STANDALONE}.SegmentTarPushJobRunner",
+        },
+        "jobType": "SegmentCreationAndTarPush",
+        "inputDirURI": f"{source}/",
+        "includeFileNamePattern": f"glob:**/*.{format}",
+        "outputDirURI": f"{target}/",
+        "overwriteOutput": True,
+        "pinotFSSpecs": [_file_system(scheme, configs or {}) for scheme in schemes],
+        "recordReaderSpec": {"dataFormat": format, "className": reader},
+        "tableSpec": {
+            "tableName": table,
+            "schemaURI": f"{controller}/tables/{table}/schema",
+            "tableConfigURI": f"{controller}/tables/{table}",
+        },
+        "segmentNameGeneratorSpec": {
+            "type": "inputFile",
+            "configs": {
+                "file.path.pattern": f".+/(.+)\\.{format}",
+                "segment.name.template": f"{table}_\\${{filePathPattern:\\1}}",
             },
-            "segmentNameGeneratorSpec": {
-                "type": "inputFile",
-                "configs": {
-                    "file.path.pattern": f".+/(.+)\\.{self.format}",
-                    "segment.name.template": f"{self.table}_\\${{filePathPattern:\\1}}",
-                },
-            },
-            "pinotClusterSpecs": [{"controllerURI": controller}],
-            "pushJobSpec": {"pushAttempts": 2, "pushRetryIntervalMillis": 1000},
-        }
+        },
+        "pinotClusterSpecs": [{"controllerURI": controller}],
+        "pushJobSpec": {"pushAttempts": 2, "pushRetryIntervalMillis": 1000},
+    }
 
-    def to_yaml(self) -> str:
-        """The specification as the file that `pinot-admin.sh LaunchDataIngestionJob -jobSpecFile` takes."""
-        return write(self.document())
 
-    def _file_system(self, scheme: str) -> dict[str, Any]:
-        file_system: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
-        if scheme == "file":
-            return file_system
-        name, example = _NEEDED.get(scheme, ("", ""))
-        if name and name not in self.configs:
-            raise UsageError(f"{scheme}: Pinot needs the {name}; pass --fs {name}={example}")
-        return {**file_system, "configs": dict(self.configs)} if self.configs else file_system
+def _file_system(scheme: str, configs: Mapping[str, str]) -> dict[str, Any]:
+    file_system: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
+    if scheme == "s3" and "region" not in configs:
+        raise UsageError("s3: Pinot needs the region; pass --fs region=eu-west-1")
+    return {**file_system, "configs": dict(configs)} if configs and scheme != "file" else file_system
 
 
 def scheme_of(uri: str) -> str:
