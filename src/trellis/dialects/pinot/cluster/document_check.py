@@ -15,7 +15,7 @@ from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.table.config import unsupported_parts
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
 from trellis.dialects.pinot.validation.lints import lints_of
-from trellis.dialects.pinot.validation.schema_document import config_faults, deployment_faults, schema_faults
+from trellis.dialects.pinot.validation.schema_document import config_faults, schema_faults
 from trellis.dialects.pinot.validation.table_rules import hybrid_faults
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
@@ -65,7 +65,6 @@ def check(
     findings = [*_faults("schema", schema_faults(schema, report))]
     if table is not None:
         findings += _faults("table config", config_faults(schema, report, table))
-        findings += _faults("table config", deployment_faults(schema, report, table))
     findings += _ignored("schema", report.unknown)
     findings += _ignored("table config", misspelt_keys(table or {}))
     if not report.faults:

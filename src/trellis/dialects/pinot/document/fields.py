@@ -120,7 +120,8 @@ def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
         ("complexFieldSpecs", schema.complexes),
     ):
         for index, spec in enumerate(specs):
-            yield PlacedField(spec, pointer(key, index))
+            is_legacy = spec.name == schema.legacy_time
+            yield PlacedField(spec, pointer("timeFieldSpec") if is_legacy else pointer(key, index))
 
 
 def columns(schema: PinotSchema) -> dict[str, FieldSpec]:

@@ -17,7 +17,6 @@ from trellis.errors import nearest
 
 EnumType = TypeVar("EnumType", bound=Enum)
 _BOOLEANS: Final = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-DUPLICATE_FIELD: Final = "Field spec already exists"
 _EMPTY: Final = ("", "null")
 
 
@@ -36,19 +35,10 @@ class Unknown:
 
 @dataclass
 class ReadReport:
-    """The faults and unknown keys of a document. `incomplete`: a field could not be read at all."""
+    """The faults and unknown keys of a document."""
 
     faults: list[Fault] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
-    incomplete: bool = False
-    places: dict[str, str] = field(default_factory=dict)
-    """The pointer of each field in the document, by its pointer in the schema."""
-
-    def pointer_in_document(self, place: str) -> str:
-        """The pointer into the document for a pointer into the schema."""
-        steps = place.split("/", 3)
-        moved = self.places.get("/".join(steps[:3]))
-        return place if moved is None else "/".join((moved, *steps[3:]))
 
 
 class JsonObject:

@@ -13,7 +13,6 @@ from trellis.dialects.pinot.document.defaults import literal_text, parse_default
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_object import (
-    DUPLICATE_FIELD,
     JsonObject,
     ReadReport,
     shown,
@@ -29,17 +28,15 @@ from trellis.dialects.pinot.document.types import (
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
 from trellis.errors import SchemaError, nearest
 
-_STAND_INS: Final = {FieldType.METRIC: PinotType.DOUBLE, FieldType.COMPLEX: PinotType.MAP}
 _ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time"}
 
 
 def examine(
     document: str | bytes | Mapping[str, Any], where: str = "schema"
 ) -> tuple[PinotSchema, ReadReport]:
-    """The schema as far as it can be read, with the report of reading it.
+    """The schema, with the report of reading it; where that has faults, without the fields that have them.
 
-    A type or format that cannot be read is replaced by one that causes no further fault. Raises SchemaError
-    where the document is not JSON, or a table config.
+    Raises SchemaError where the document is not JSON, or a table config.
     """
     parsed, report = parse(document, where), ReadReport()
     if is_table_config(parsed):
@@ -83,15 +80,12 @@ class _Reader:
     def schema(self, document: Mapping[str, Any]) -> PinotSchema:
         top = JsonObject(document, "", self._report, known_keys.SCHEMA)
         lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
-        date_times, time = lists[FieldType.DATE_TIME], self._time(top)
-        if time is not None:
-            self._report.places[pointer("dateTimeFieldSpecs", len(date_times))] = pointer("timeFieldSpec")
-            date_times = (*date_times, time)
+        time = self._time(top)
         return PinotSchema(
             top.text("schemaName"),
             lists[FieldType.DIMENSION],
             lists[FieldType.METRIC],
-            date_times,
+            (*lists[FieldType.DATE_TIME], *((time,) if time is not None else ())),
             lists[FieldType.COMPLEX],
             top.text_list("primaryKeyColumns"),
             top.flag("enableColumnBasedNullHandling"),
@@ -106,13 +100,11 @@ class _Reader:
         value = top.raw_value(key)
         if not isinstance(value, list):
             top.fault(f"{key} is a list of field specs, not {shown(value)}", key)
-            self._report.incomplete = value is not None or self._report.incomplete
             return ()
         specs: list[FieldSpec] = []
         for index, field in enumerate(value):
             if not isinstance(field, Mapping):
                 top.fault(f"a field spec is an object, not {shown(field)}", key, index)
-                self._report.incomplete = True
                 continue
             node = self._node(field, pointer(key, index), kind)
             field_type = node.raw_value("fieldType")
@@ -123,11 +115,8 @@ class _Reader:
             if node.column is not None:
                 self._claim(node, node.column, "name")
             spec = self._field(node, kind)
-            if spec is None:
-                self._report.incomplete = True
-                continue
-            self._report.places[pointer(key, len(specs))] = node.place
-            specs.append(spec)
+            if spec is not None:
+                specs.append(spec)
         return tuple(specs)
 
     def _node(self, document: Mapping[str, Any], place: str, kind: FieldType) -> JsonObject:
@@ -137,7 +126,7 @@ class _Reader:
 
     def _claim(self, node: JsonObject, name: str, *steps: str) -> None:
         if name in self._names:
-            node.fault(f"{DUPLICATE_FIELD} for column: {name}", *steps)
+            node.fault(f"Field spec already exists for column: {name}", *steps)
         self._names.add(name)
 
     def _field(self, node: JsonObject, kind: FieldType) -> FieldSpec | None:
@@ -158,20 +147,17 @@ class _Reader:
             "tags": node.text_list("tags"),
         }
         if kind is FieldType.DATE_TIME:
-            values["format"] = _text_or(node, "format", "TIMESTAMP")
-            values["granularity"] = _text_or(node, "granularity", "1:DAYS")
+            values["format"] = node.text("format")
+            values["granularity"] = node.text("granularity")
             values["sample"] = node.text("sampleValue")
             if data_type is PinotType.TIMESTAMP:
                 values["format"] = "TIMESTAMP"
         if kind is FieldType.COMPLEX:
             values["children"] = self._children(node)
-        if node.column is None:
+        if node.column is None or data_type is None:
             return None
-        if data_type is not None:
-            values["default"] = default_value(node, kind, data_type)
-        return FieldSpec(
-            node.column, data_type or _STAND_INS.get(kind, PinotType.STRING), kind, single, **values
-        )
+        values["default"] = default_value(node, kind, data_type)
+        return FieldSpec(node.column, data_type, kind, single, **values)
 
     def _type(self, node: JsonObject) -> PinotType | None:
         if node.raw_value("dataType") is None:
@@ -205,12 +191,10 @@ class _Reader:
     def _time(self, top: JsonObject) -> FieldSpec | None:
         value = top.json_object("timeFieldSpec")
         if value is None:
-            self._report.incomplete = top.raw_value("timeFieldSpec") is not None or self._report.incomplete
             return None
         node = JsonObject(value, pointer("timeFieldSpec"), self._report, known_keys.TIME)
         time = read_time(node, self._report)
         if time is None:
-            self._report.incomplete = True
             return None
         self._claim(node, time.name)
         return replace(time, default=default_value(node, FieldType.DATE_TIME, time.data_type))
@@ -229,9 +213,3 @@ def default_value(node: JsonObject, kind: FieldType, data_type: PinotType) -> Va
     except CannotConvert as error:
         node.fault(str(error), at_fault)
         return None
-
-
-def _text_or(node: JsonObject, key: str, instead: str) -> str | None:
-    """A text; the substitute where the value is not text, which is a fault."""
-    text = node.text(key)
-    return instead if text is None and node.raw_value(key) is not None else text
