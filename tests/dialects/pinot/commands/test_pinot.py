@@ -240,14 +240,13 @@ def test_format_tells_what_it_makes_of_values(trellis):
     assert ran.out.splitlines() == [
         "SIMPLE_DATE_FORMAT|yyyy-MM-dd|IST: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone Asia/Kolkata",
         "",
-        "  Value                  Millis  Instant               Written back",
-        "  '2023-11-14'    1699900200000  2023-11-13T18:30:00Z  '2023-11-14'",
-        "  '23-11-14'    -61414005208000  0023-11-13T18:06:32Z  '0023-11-14'",
-        "  'x'",
-        "",
-        "  '23-11-14'  it is formatted back as '0023-11-14'",
-        "  '23-11-14'  a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed",
-        "  'x'         Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found 'x' at position 1",
+        "  Value                  Millis  Written back",
+        "  '2023-11-14'    1699900200000  '2023-11-14'",
+        "  '23-11-14'    -61414005208000  '0023-11-14'",
+        (
+            "  'x'                            Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found "
+            "'x' at position 1"
+        ),
     ]
 
 
@@ -255,8 +254,10 @@ def test_format_minds_the_zone(trellis):
     ran = trellis("pinot", "format", "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT")
     assert ran.code == 0
     assert ran.out.splitlines() == [
-        "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC",
-        "  The zone 'EDT' is unknown, so Pinot silently uses UTC",
+        (
+            "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC, as Pinot does "
+            "not know EDT"
+        ),
     ]
 
 
@@ -264,14 +265,7 @@ def test_format_as_json(trellis):
     ran = trellis("pinot", "format", "EPOCH|SECONDS|5", "340000000", "--json")
     assert ran.code == 0
     assert ran.json["values"] == [
-        {
-            "value": "340000000",
-            "millis": 1700000000000,
-            "instant": "2023-11-14T22:13:20Z",
-            "written": "340000000",
-            "error": None,
-            "lints": [],
-        }
+        {"value": "340000000", "millis": 1700000000000, "written": "340000000", "error": None}
     ]
 
 

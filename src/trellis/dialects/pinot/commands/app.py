@@ -76,22 +76,23 @@ def try_format(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Try a date-time format on values: the instant of each, and the text written back.
+    """Try a date-time format on values: the milliseconds of each, and the text written back.
 
     Ends with 2 if the format is invalid, or a value does not follow it.
     """
     from dataclasses import asdict
 
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import preview_format
-    from trellis.dialects.pinot.commands.output import show_preview
+    from trellis.dialects.pinot.commands.inputs import date_time_format, parsed_value
+    from trellis.dialects.pinot.commands.output import show_format
 
-    preview = preview_format(format, values or (), zone)
+    form = date_time_format(format)
+    parsed = [parsed_value(form, value, zone) for value in values or ()]
     if json:
-        print_json(asdict(preview))
+        print_json({"format": asdict(form), "values": parsed})
     else:
-        show_preview(preview, format, console())
-    if any(value.error for value in preview.values):
+        show_format(form, parsed, format, console())
+    if any(value["error"] for value in parsed):
         raise typer.Exit(2)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
 from trellis.dialects.pinot.cluster.http import TIMEOUT, USER, Http
-from trellis.dialects.pinot.date_time.format import FormatPreview, try_format
+from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.options import Options
@@ -57,12 +57,22 @@ def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None
     return Authored(schema_document(schema), table, Options(view="nullable"))
 
 
-def preview_format(format: str, values: Sequence[str], zone: str) -> FormatPreview:
-    """Values read by a format. Raises UsageError for an invalid format."""
+def date_time_format(text: str) -> DateTimeFormat:
+    """Raises UsageError for an invalid format."""
     try:
-        return try_format(format, values, zone)
+        return parse_format(text)
     except FormatError as error:
-        raise UsageError(f"format {format!r}: {error}") from None
+        raise UsageError(f"format {text!r}: {error}") from None
+
+
+def parsed_value(form: DateTimeFormat, value: str, zone: str) -> dict[str, Any]:
+    """The instant of a value in milliseconds, and the text of it in the format; or why it cannot be read."""
+    try:
+        millis = form.to_millis(value, zone)
+        written = form.from_millis(millis, zone)
+    except FormatError as error:
+        return {"value": value, "millis": None, "written": None, "error": str(error)}
+    return {"value": value, "millis": millis, "written": written, "error": None}
 
 
 def read_migration(old: str, new: str, tables: Sequence[str]) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.cluster.document_check import CheckResult
-    from trellis.dialects.pinot.date_time.format import FormatPreview, ParsedValue
+    from trellis.dialects.pinot.date_time.format import DateTimeFormat
     from trellis.dialects.pinot.schema_changes.migration_plan import Plan
 
 COMMAND = 400
@@ -53,44 +54,21 @@ def check_result_dict(checked: CheckResult) -> dict[str, Any]:
     }
 
 
-def show_preview(preview: FormatPreview, format: str, out: Console) -> None:
+def show_format(form: DateTimeFormat, values: Sequence[Mapping[str, Any]], name: str, out: Console) -> None:
     """The meaning of a format, and the values read with it."""
-    from rich.text import Text
-
-    form = preview.format
+    unit = f"{form.size} {form.unit}" if form.kind == "EPOCH" else ""
+    pattern = f"pattern {form.pattern}" if form.pattern else ""
     zone = f"zone {form.zone}" if form.kind == "SIMPLE_DATE_FORMAT" else ""
-    means = [form.kind, f"pattern {form.pattern}" if form.pattern else "", _unit(form), zone]
-    out.print(f"{format}: {', '.join(filter(None, means))}", style="bold", soft_wrap=True)
-    for lint in preview.lints:
-        out.print(f"  {lint}", style="yellow", soft_wrap=True)
-    if not preview.values:
-        return
-    out.print()
-    headings = ("Value", "Millis", "Instant", "Written back")
-    table = grid(*headings, right=("Millis",), whole=headings)
-    for value in preview.values:
-        table.add_row(*map(Text, _cells(value)))
-    out.print(indented(table))
-    notes = grid("", "")
-    for value in preview.values:
-        style = "yellow" if value.error is None else "red"
-        for message in value.lints if value.error is None else (value.error,):
-            notes.add_row(Text(cut(repr(value.value), 30)), Text(message, style=style))
-    if notes.row_count:
+    unknown = "" if form.zone_known else f", as Pinot does not know {form.zone_name}"
+    meaning = ", ".join(filter(None, (form.kind, pattern, unit, zone)))
+    out.print(f"{name}: {meaning}{unknown}", style="bold", soft_wrap=True)
+    if values:
+        table = grid("Value", "Millis", "Written back", right=("Millis",), whole=("Value", "Millis"))
+        for value in values:
+            millis = "" if value["millis"] is None else str(value["millis"])
+            table.add_row(repr(value["value"]), millis, value["error"] or repr(value["written"]))
         out.print()
-        out.print(indented(notes))
-
-
-def _cells(preview: ParsedValue) -> tuple[str, str, str, str]:
-    if preview.error is not None:
-        return repr(preview.value), "", "", ""
-    return repr(preview.value), str(preview.millis), preview.instant or "", repr(preview.written)
-
-
-def _unit(form: Any) -> str:
-    if form.kind != "EPOCH":
-        return ""
-    return f"{form.size} {form.unit}" if form.size != 1 else str(form.unit)
+        out.print(indented(table))
 
 
 def show_plan(plan: Plan, controller: str, out: Console) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -18,8 +18,6 @@ from trellis.dialects.pinot.date_time.joda.writer import write
 from trellis.dialects.pinot.date_time.time_zones import UTC, resolve
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import (
-    VALID_MAX_MILLIS,
-    VALID_MIN_MILLIS,
     FormatError,
     of_millis,
     size_of,
@@ -215,64 +213,3 @@ def sort_order_message(pattern: str) -> str:
         f"SIMPLE_DATE_FORMAT pattern {pattern} has to be sorted by both lexicographical and datetime order, "
         "so write years first, then months, days, hours, minutes and seconds"
     )
-
-
-@dataclass(frozen=True)
-class ParsedValue:
-    """One value: its instant in milliseconds and as ISO text, and the text written back; or the error."""
-
-    value: str
-    millis: int | None = None
-    instant: str | None = None
-    written: str | None = None
-    error: str | None = None
-    lints: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class FormatPreview:
-    """A format and the values it was tried on; `lints` concern the format itself."""
-
-    format: DateTimeFormat
-    lints: tuple[str, ...]
-    values: tuple[ParsedValue, ...]
-
-
-def try_format(text: str, values: Iterable[str] = (), session_zone: str = "UTC") -> FormatPreview:
-    """What a format makes of values. Raises FormatError for an invalid format.
-
-    >>> preview = try_format("SIMPLE_DATE_FORMAT|yyyy-MM-dd", ["23-11-14"]).values[0]
-    >>> preview.millis, preview.instant, preview.written
-    (-61413984000000, '0023-11-14T00:00:00Z', '0023-11-14')
-    """
-    form = parse_format(text)
-    return FormatPreview(
-        form, format_lints(form), tuple(_parse_value(form, value, session_zone) for value in values)
-    )
-
-
-def format_lints(form: DateTimeFormat) -> tuple[str, ...]:
-    """Warnings about a format that Pinot accepts without an error, or refuses only with its schema."""
-    lints = []
-    if not form.zone_known:
-        lints.append(f"The zone {form.zone_name!r} is unknown, so Pinot silently uses UTC")
-    if form.pattern is not None and not is_sortable(form.pattern):
-        lints.append(sort_order_message(form.pattern))
-    return tuple(lints)
-
-
-def _parse_value(form: DateTimeFormat, value: str, session_zone: str) -> ParsedValue:
-    try:
-        millis = form.to_millis(value, session_zone)
-        written = form.from_millis(millis, session_zone)
-    except FormatError as error:
-        return ParsedValue(value, error=str(error))
-    lints = [] if written == value else [f"it is formatted back as {written!r}"]
-    if not VALID_MIN_MILLIS <= millis <= VALID_MAX_MILLIS:
-        lints.append("a main time column refuses it: 1971-01-01 to 2071-01-01 UTC is allowed")
-    return ParsedValue(value, millis, _instant(millis), written, lints=tuple(lints))
-
-
-def _instant(millis: int) -> str:
-    fraction = millis % 1000
-    return write_iso(millis)[:-1] + (f".{fraction:03}Z" if fraction else "Z")
