@@ -8,14 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.writer import document_of
 from trellis.dialects.pinot.options import OPTIONS, TABLE_CONFIG
 from trellis.dialects.pinot.row_transform import program_of
-from trellis.dialects.pinot.schema_changes.migration_plan import Step, plan
 from trellis.dialects.pinot.schemas import PinotSchemas
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, authored_of, table_name
-from trellis.dialects.pinot.table.config import TableConfig
 from trellis.dialects.pinot.table.row_versions import row_choice
 from trellis.evolution.dialect.capabilities import Capabilities
 from trellis.evolution.dialect.defaults import DefaultTables, DefaultWrites, DialectDefaults
@@ -47,23 +43,6 @@ class PinotWrites(DefaultWrites):
         """The defaults, as a reload of Pinot fills them in."""
         program = program_of(authored_of(schema), now)
         return {} if program is None else {program.table: program.defaults()}
-
-    def foreign_ddl(
-        self, before: Schema, after: Schema, dataset: str, family: str, settings: Mapping[str, Any]
-    ) -> tuple[str, Sequence[str]] | None:
-        """The requests to a cluster, in their order."""
-        old, new = authored_of(before).schema, authored_of(after)
-        return None if new.schema is None else ("PINOT", _requests(old, new.schema, new.table))
-
-
-def _requests(old: PinotSchema | None, new: PinotSchema, table: TableConfig) -> list[str]:
-    tables = [table.document] if table.document else []
-    if old is None:
-        steps = [Step("make the schema", "POST", "/schemas", document_of(new))]
-        steps += [Step("make the table", "POST", "/tables", dict(document)) for document in tables]
-    else:
-        steps = list(plan(old, new, tables).steps)
-    return [f"# {step.description}\n{step.curl() or ''}".rstrip() for step in steps]
 
 
 class PinotRouting:

@@ -244,8 +244,8 @@ def test_format_tells_what_it_makes_of_values(trellis):
         "  '2023-11-14'    1699900200000  '2023-11-14'",
         "  '23-11-14'    -61414005208000  '0023-11-14'",
         (
-            "  'x'                            Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, found "
-            "'x' at position 1"
+            "  'x'                            Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, "
+            "found 'x' at position 1"
         ),
     ]
 
@@ -255,8 +255,8 @@ def test_format_minds_the_zone(trellis):
     assert ran.code == 0
     assert ran.out.splitlines() == [
         (
-            "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC, as Pinot does "
-            "not know EDT"
+            "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC, as Pinot "
+            "does not know EDT"
         ),
     ]
 
@@ -480,7 +480,6 @@ def test_deliver_as_json(trellis, lake):
             ("--controller", "localhost:9000"),
             "'localhost:9000' is not a controller: use its URL, such as http://localhost:9000",
         ),
-        (("--controller", "http://c", "--timeout", "0"), "--timeout: expected more than 0 seconds, not 0"),
         (
             ("--out", "lake"),
             "--out lake: it holds other files; choose a new folder, or one of an earlier delivery",

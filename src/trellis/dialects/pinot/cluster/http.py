@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from trellis.errors import DestinationError, UsageError
 
-TIMEOUT: Final = 30.0
+TIMEOUT: Final = 60.0
 USER: Final = "TRELLIS_PINOT_USER"
 
 
@@ -75,7 +75,7 @@ class Http:
 
     def _connection_error(self, method: str, why: Any) -> DestinationError:
         if isinstance(why, TimeoutError):
-            problem = f"no answer to {method} within {self.timeout:g} seconds (raise it with --timeout)"
+            problem = f"no answer to {method} within {self.timeout:g} seconds"
             if method != "GET":
                 problem += "; the request may still take effect, so check before you repeat it"
         else:

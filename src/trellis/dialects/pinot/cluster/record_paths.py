@@ -36,7 +36,6 @@ class RecordPath:
     """A path; with values in so many `rows` it is complete."""
 
     name: str
-    key: str
     node: Node
     rows: int
 
@@ -65,7 +64,7 @@ class RecordPaths:
 
     def columns(self) -> list[RecordPath]:
         """The paths that become columns, in their order. Raises UsageError for an unknown list."""
-        columns = [*self._below(RecordPath("", "", self.survey.root, self.survey.records))]
+        columns = [*self._below(RecordPath("", self.survey.root, self.survey.records))]
         for name in self.unnest:
             if name not in self.lists:
                 raise UsageError(f"--unnest {name}: no such list{nearest(name, self.lists)}")
@@ -103,9 +102,7 @@ class RecordPaths:
     def _children(self, path: RecordPath) -> list[RecordPath]:
         """The paths below, the last first."""
         start = f"{path.name}." if path.name else ""
-        return [
-            RecordPath(start + key, key, node, path.rows) for key, node in [*path.node.keys.items()][::-1]
-        ]
+        return [RecordPath(start + key, node, path.rows) for key, node in [*path.node.keys.items()][::-1]]
 
     def _is_flattened(self, path: RecordPath) -> bool:
         return (
@@ -116,7 +113,7 @@ class RecordPaths:
         """The elements of a list as rows of their own. None is complete: a list may be empty."""
         if path.kinds != {"array"}:
             raise UsageError(f"--unnest {path.name}: it is not always a list")
-        return RecordPath(path.name, path.key, path.node.items or Node(path.name), -1)
+        return RecordPath(path.name, path.node.items or Node(path.name), -1)
 
 
 def kinds_of(node: Node | None) -> frozenset[Kind]:

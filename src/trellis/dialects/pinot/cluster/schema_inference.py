@@ -211,7 +211,7 @@ class _Proposer:
         is_chosen = name in self.choices.times
         if kinds == {"string"}:
             form = next((known for known in values.formats if known in DETECTED), None)
-        elif kinds == {"int"} and (is_chosen or names_time(path.key)):
+        elif kinds == {"int"} and (is_chosen or names_time(name)):
             form = values.epoch()
         if form is None and is_chosen:
             raise UsageError(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
-from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Header, Timeout, Url
+from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Header, Url
 from trellis.dialects.pinot.commands.infer import convert_schema, infer_schema
 from trellis.dialects.pinot.commands.segments import build_delivered_segments, fetch_jars
 
@@ -166,7 +166,6 @@ def deliver_dataset(
     ] = None,
     controller: Url = None,
     header: Header = None,
-    timeout: Timeout = None,
     force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
     wait: Annotated[
         float,
@@ -189,7 +188,7 @@ def deliver_dataset(
     from trellis.dialects.pinot.commands.inputs import authored_files, connection
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
-    client = connection(controller, header, timeout)
+    client = connection(controller, header)
     settings = DeliverySettings(
         format,
         rows or ROWS,

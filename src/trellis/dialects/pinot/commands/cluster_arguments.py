@@ -20,7 +20,3 @@ Header = Annotated[
         help="Header of every request; or set TRELLIS_PINOT_TOKEN, or TRELLIS_PINOT_USER to name:password.",
     ),
 ]
-Timeout = Annotated[
-    float | None,
-    option("--timeout", metavar="SECONDS", panel=CLUSTER, help="How long to wait for an answer, default 30."),
-]

@@ -11,7 +11,7 @@ from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
-from trellis.dialects.pinot.cluster.http import TIMEOUT, USER, Http
+from trellis.dialects.pinot.cluster.http import USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -26,15 +26,13 @@ from trellis.pipelines.config import read_text
 TOKEN = "TRELLIS_PINOT_TOKEN"
 
 
-def connection(url: str | None, headers: Sequence[str] | None, timeout: float | None) -> Controller | None:
+def connection(url: str | None, headers: Sequence[str] | None) -> Controller | None:
     """The controller of --controller, with the credentials of the environment. Raises UsageError."""
     if url is None:
         if headers:
             raise UsageError("--header requires --controller URL")
         return None
-    if timeout is not None and not timeout > 0:
-        raise UsageError(f"--timeout: expected more than 0 seconds, not {timeout:g}")
-    return Controller(Http.of(url, _credentials() | _headers(headers or ()), timeout or TIMEOUT))
+    return Controller(Http.of(url, _credentials() | _headers(headers or ())))
 
 
 def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,16 +11,14 @@ import typer
 
 from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import WHERE, Debug, EngineArguments, Json, option
-from trellis.dialects.pinot.commands.cluster_arguments import Header, Timeout, Url
+from trellis.dialects.pinot.commands.cluster_arguments import Header, Url
 from trellis.errors import DestinationError, UsageError
 
 
 def fetch_jars(
     out: Annotated[
         str | None,
-        option(
-            "--out", metavar="DIR", panel=WHERE, help="Their folder, default one in the cache of the user."
-        ),
+        option("--out", metavar="DIR", panel=WHERE, help="Their folder, default in the cache of the user."),
     ] = None,
     debug: Debug = False,
 ) -> None:
@@ -50,13 +47,10 @@ def build_delivered_segments(
     ],
     out: Annotated[
         str | None,
-        option(
-            "--out", metavar="DIR", panel=WHERE, help="Folder of the segments, default DELIVERY/segments."
-        ),
+        option("--out", metavar="DIR", panel=WHERE, help="Of the segments, default DELIVERY/segments."),
     ] = None,
     controller: Url = None,
     header: Header = None,
-    timeout: Timeout = None,
     *,
     engine: EngineArguments,
     json: Json = False,
@@ -74,7 +68,7 @@ def build_delivered_segments(
     from trellis.dialects.pinot.commands.inputs import connection
     from trellis.pipelines.engine import runner_of
 
-    client = connection(controller, header, timeout)
+    client = connection(controller, header)
     folder = Path(out) if out is not None else Path(delivery, SEGMENTS)
     orders = segment_orders(Path(delivery), folder)
     with progress() as tell:
@@ -112,12 +106,7 @@ def _run_maven(folder: Path) -> None:
         )
     folder.mkdir(parents=True, exist_ok=True)
     goal = ("dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder}")
-    ran = subprocess.run(
-        [maven, "-B", "-q", "-f", str(pom), *goal],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ,
-    )
+    command = [maven, "-B", "-q", "-f", str(pom), *goal]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise DestinationError(f"Maven did not fetch the jars that {pom} names:\n{ran.stdout[-2000:]}")

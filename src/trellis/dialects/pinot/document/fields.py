@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import MappingProxyType
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -72,12 +73,19 @@ class PinotSchema:
     tags: tuple[str, ...] = ()
     legacy_time: str | None = field(default=None, compare=False)
 
+    @property
+    def lists(self) -> dict[str, tuple[FieldSpec, ...]]:
+        """The fields by the keys of their lists, in the order of the document."""
+        return {
+            "dimensionFieldSpecs": self.dimensions,
+            "metricFieldSpecs": self.metrics,
+            "dateTimeFieldSpecs": self.date_times,
+            "complexFieldSpecs": self.complexes,
+        }
+
     def specs(self) -> Iterator[FieldSpec]:
-        """The fields of the four lists in the order of the document."""
-        yield from self.dimensions
-        yield from self.metrics
-        yield from self.date_times
-        yield from self.complexes
+        """All fields in the order of the document."""
+        return chain.from_iterable(self.lists.values())
 
     def with_fields(self, specs: Iterable[FieldSpec]) -> PinotSchema:
         """The schema with these fields, each in the list of its role."""
@@ -113,12 +121,7 @@ def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
     >>> [column.place for column in placed_fields(schema)]
     ['/metricFieldSpecs/0']
     """
-    for key, specs in (
-        ("dimensionFieldSpecs", schema.dimensions),
-        ("metricFieldSpecs", schema.metrics),
-        ("dateTimeFieldSpecs", schema.date_times),
-        ("complexFieldSpecs", schema.complexes),
-    ):
+    for key, specs in schema.lists.items():
         for index, spec in enumerate(specs):
             is_legacy = spec.name == schema.legacy_time
             yield PlacedField(spec, pointer("timeFieldSpec") if is_legacy else pointer(key, index))

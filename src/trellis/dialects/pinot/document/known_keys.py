@@ -17,39 +17,26 @@ SCHEMA: Final = frozenset(
     {"schemaName", "enableColumnBasedNullHandling", *LISTS, "timeFieldSpec", "primaryKeyColumns"}
 )
 
-_COMMON: Final = frozenset(
-    {
-        "name",
-        "dataType",
-        "fieldType",
-        "singleValueField",
-        "notNull",
-        "maxLength",
-        "maxLengthExceedStrategy",
-        "allowTrailingZeros",
-        "defaultNullValue",
-        "transformFunction",
-        "virtualColumnProvider",
-    }
-)
+
+def _keys(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_COMMON: Final = _keys("""
+    name dataType fieldType singleValueField notNull maxLength maxLengthExceedStrategy allowTrailingZeros
+    defaultNullValue transformFunction virtualColumnProvider
+""")
 FIELD: Final = {
     FieldType.DIMENSION: _COMMON,
     FieldType.METRIC: _COMMON,
-    FieldType.DATE_TIME: _COMMON | {"format", "granularity", "sampleValue"},
+    FieldType.DATE_TIME: _COMMON | _keys("format granularity sampleValue"),
     FieldType.COMPLEX: _COMMON | {"childFieldSpecs"},
 }
-
-TIME: Final = frozenset(
-    {
-        "incomingGranularitySpec",
-        "outgoingGranularitySpec",
-        "fieldType",
-        "singleValueField",
-        "defaultNullValue",
-        "transformFunction",
-    }
-)
-GRANULE: Final = frozenset({"name", "dataType", "timeType", "timeUnitSize", "timeunitSize", "timeFormat"})
+TIME: Final = _keys("""
+    incomingGranularitySpec outgoingGranularitySpec fieldType singleValueField defaultNullValue
+    transformFunction
+""")
+GRANULE: Final = _keys("name dataType timeType timeUnitSize timeunitSize timeFormat")
 
 
 def is_schema(document: Any) -> bool:

@@ -25,20 +25,14 @@ _pretty = pretty
 
 def document_of(schema: PinotSchema) -> dict[str, Any]:
     """The document of a schema as a JSON object. Its numbers may be Decimal or Float32."""
-    document: dict[str, Any] = {"schemaName": schema.name}
-    if schema.description and schema.description.strip():
-        document["description"] = schema.description
-    if schema.tags:
-        document["tags"] = list(schema.tags)
-    document["enableColumnBasedNullHandling"] = schema.column_nulls
     parts: dict[str, Any] = {
-        "dimensionFieldSpecs": [*map(field_document, schema.dimensions)],
-        "metricFieldSpecs": [*map(field_document, schema.metrics)],
-        "dateTimeFieldSpecs": [*map(field_document, schema.date_times)],
-        "complexFieldSpecs": [*map(field_document, schema.complexes)],
+        "description": schema.description if (schema.description or "").strip() else None,
+        "tags": list(schema.tags),
+        "enableColumnBasedNullHandling": schema.column_nulls,
+        **{key: [*map(field_document, specs)] for key, specs in schema.lists.items()},
         "primaryKeyColumns": list(schema.primary_key),
     }
-    return document | {key: part for key, part in parts.items() if part}
+    return {"schemaName": schema.name} | {key: part for key, part in parts.items() if part or part is False}
 
 
 def field_document(spec: FieldSpec) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.infer.roles import role_of_number
 from trellis.dialects.pinot.table.config import name_of
+from trellis.dialects.pinot.table.generated_config import required_config
 
 
 @dataclass(frozen=True)
@@ -164,16 +165,9 @@ class ProposalBuilder:
 
 def table_document(name: str, time_column: str | None, ingestion: Mapping[str, Any]) -> dict[str, Any]:
     """The config of an OFFLINE table. Without a time new segments replace the old ones."""
-    segments: dict[str, Any] = {"timeColumnName": time_column} if time_column else {}
-    segments |= {"replication": "1", "segmentPushType": "APPEND" if time_column else "REFRESH"}
-    document: dict[str, Any] = {
-        "tableName": name,
-        "tableType": "OFFLINE",
-        "segmentsConfig": segments,
-        "tenants": {},
-        "tableIndexConfig": {"loadMode": "MMAP"},
-        "metadata": {},
-    }
+    document = required_config(name, "OFFLINE", time_column)
+    document["segmentsConfig"]["segmentPushType"] = "APPEND" if time_column else "REFRESH"
+    document["tableIndexConfig"]["loadMode"] = "MMAP"
     return document | {"ingestionConfig": dict(ingestion)} if ingestion else document
 
 

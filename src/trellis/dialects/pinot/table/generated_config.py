@@ -144,15 +144,20 @@ def _target(
     main: str | None,
     defaults: Mapping[str, Any] = MappingProxyType({}),
 ) -> TargetTable:
-    required = {
-        "tableName": schema.name,
+    required = required_config(schema.name, kind, main)
+    return TargetTable(merge_config(declared, merge_config(defaults, required)[0])[0], declared)
+
+
+def required_config(name: str | None, kind: TableKind, time_column: str | None) -> dict[str, Any]:
+    """What Pinot requires of every table config."""
+    return {
+        "tableName": name,
         "tableType": kind,
-        "segmentsConfig": {**({"timeColumnName": main} if main else {}), "replication": "1"},
+        "segmentsConfig": {**({"timeColumnName": time_column} if time_column else {}), "replication": "1"},
         "tenants": {},
         "tableIndexConfig": {},
         "metadata": {},
     }
-    return TargetTable(merge_config(declared, merge_config(defaults, required)[0])[0], declared)
 
 
 def _remove(document: dict[str, Any] | None, keys: tuple[str, ...]) -> None:
