@@ -188,8 +188,8 @@ def test_a_role_and_a_removed_column_are_told() -> None:
     new = replace(OLD, dimensions=(), metrics=(replace(N, field_type=FieldType.METRIC),))
     assert [(str(change), change.effort) for change in changes(OLD, new)] == [
         ("a: removed", Effort.NEW_TABLE),
-        ("n: defaultNullValue from -2147483648 to 0", Effort.RELOAD),
         ("n: fieldType from DIMENSION to METRIC", Effort.RELOAD),
+        ("n: defaultNullValue from -2147483648 to 0", Effort.RELOAD),
     ]
 
 

@@ -53,7 +53,7 @@ def read_time(node: JsonObject, report: ReadReport) -> FieldSpec | None:
         if problem := _conversion_fault(incoming, column):
             node.fault(problem)
         else:
-            transform = transform or _to_epoch(column, _from_epoch(incoming))
+            transform = transform or _conversion(incoming, column)
     granularity = f"{column.size}:{column.unit}"
     is_timestamp = column.data_type is PinotType.TIMESTAMP
     return FieldSpec(
@@ -113,17 +113,10 @@ def _size(node: JsonObject, document: Mapping[str, object]) -> int | None:
     return size
 
 
-def _from_epoch(incoming: _Granule) -> str:
-    if incoming.unit == "MILLISECONDS":
-        return incoming.name
-    return _call(f"fromEpoch{_FUNCTIONS[incoming.unit]}", incoming.name, incoming.size)
-
-
-def _to_epoch(outgoing: _Granule, argument: str) -> str:
-    if outgoing.unit == "MILLISECONDS":
-        return argument
-    return _call(f"toEpoch{_FUNCTIONS[outgoing.unit]}", argument, outgoing.size)
-
-
-def _call(function: str, argument: str, size: int) -> str:
-    return f"{function}({argument})" if size == 1 else f"{function}Bucket({argument}, {size})"
+def _conversion(incoming: _Granule, outgoing: _Granule) -> str:
+    argument = incoming.name
+    for direction, granule in (("from", incoming), ("to", outgoing)):
+        if granule.unit != "MILLISECONDS":
+            function, size = f"{direction}Epoch{_FUNCTIONS[granule.unit]}", granule.size
+            argument = f"{function}({argument})" if size == 1 else f"{function}Bucket({argument}, {size})"
+    return argument

@@ -113,43 +113,34 @@ class Change:
         return f"{self.column}: {self.message}" if self.column is not None else self.message
 
 
-_ROWS_STAY: Final = "rows that are there stay as they are; rows from now on follow it"
+_OLD_ROWS_STAY: Final = "rows that are there stay as they are; rows from now on follow it"
 _BITMAPS_STAY: Final = "rows that are there keep the null bitmap they have"
-_OLD_TIMES: Final = "values are not rewritten: old rows are read by the new format"
-_NOTHING: Final = "nothing in the segments changes"
-_Rule = tuple[str, Effort]
-"""What a reload makes of a changed key, and the work of the change."""
-_FIELD_KEYS: Final[Mapping[str, _Rule]] = {
+_EFFECTS: Final[Mapping[str, tuple[str, Effort]]] = {
     "defaultNullValue": (
         "ingested rows keep the old default; a column that a reload filled in is filled in anew",
         Effort.RELOAD,
     ),
-    "fieldType": (f"{_NOTHING}, unless the column was filled in by a reload", Effort.RELOAD),
+    "fieldType": (
+        "nothing in the segments changes, unless the column was filled in by a reload",
+        Effort.RELOAD,
+    ),
     "notNull": (_BITMAPS_STAY, Effort.NONE),
-    "maxLength": (_ROWS_STAY, Effort.NONE),
-    "maxLengthExceedStrategy": (_ROWS_STAY, Effort.NONE),
-    "allowTrailingZeros": (_ROWS_STAY, Effort.NONE),
     "transformFunction": (
         "ingested columns stay as they are: only rows from now on are computed by it",
         Effort.BACKFILL,
     ),
     "virtualColumnProvider": ("values that are stored stay as they are", Effort.RELOAD),
-    "format": (_OLD_TIMES, Effort.BACKFILL),
+    "format": ("values are not rewritten: old rows are read by the new format", Effort.BACKFILL),
     "granularity": ("it is documentation: values are never rounded", Effort.NONE),
-    "childFieldSpecs": (_ROWS_STAY, Effort.NONE),
-    "description": (_NOTHING, Effort.NONE),
-    "tags": (_NOTHING, Effort.NONE),
-}
-_SCHEMA_KEYS: Final[Mapping[str, _Rule]] = {
     "schemaName": ("Pinot refuses to rename a schema: it is the name of the table", Effort.NEW_TABLE),
     "enableColumnBasedNullHandling": (
         f"{_BITMAPS_STAY}, so nulls ingested before stay defaults",
         Effort.BACKFILL,
     ),
     "primaryKeyColumns": ("rows that are there are not made unique by it", Effort.BACKFILL),
-    "description": (_NOTHING, Effort.NONE),
-    "tags": (_NOTHING, Effort.NONE),
 }
+"""What a reload makes of a changed key, and the work of the change; other keys concern new rows only."""
+_COMPARED_APART: Final = frozenset({"name", "dataType", "singleValueField", *LISTS})
 
 
 def changes(
@@ -213,21 +204,20 @@ def _field_changes(old: FieldSpec, new: FieldSpec) -> Iterator[Change]:
         sentence = f"type from {role_of(old)} to {role_of(new)}"
         yield Change(old.name, "dataType", role_of(old), role_of(new), sentence, refused, Effort.NEW_TABLE)
         after["defaultNullValue"] = before.get("defaultNullValue")
-    yield from _key_changes(old.name, before, after, _FIELD_KEYS)
+    yield from _key_changes(old.name, before, after)
 
 
 def _schema_changes(old: PinotSchema, new: PinotSchema) -> Iterator[Change]:
-    for change in _key_changes(None, document_of(old), document_of(new), _SCHEMA_KEYS):
+    for change in _key_changes(None, document_of(old), document_of(new)):
         is_other_key = change.key == "primaryKeyColumns" and old.primary_key
         yield replace(change, effort=Effort.NEW_TABLE) if is_other_key else change
 
 
-def _key_changes(
-    column: str | None, old: Mapping[str, Any], new: Mapping[str, Any], rules: Mapping[str, _Rule]
-) -> Iterator[Change]:
-    for key, (on_reload, effort) in rules.items():
+def _key_changes(column: str | None, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for key in dict.fromkeys([*old, *new]):
         before, after = old.get(key), new.get(key)
-        if compact(before) != compact(after):
+        if key not in _COMPARED_APART and compact(before) != compact(after):
+            on_reload, effort = _EFFECTS.get(key, (_OLD_ROWS_STAY, Effort.NONE))
             sentence = f"{key} from {_shown(before)} to {_shown(after)}"
             yield Change(column, key, before, after, sentence, on_reload, effort)
 
