@@ -89,21 +89,22 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     offline = offline_table(schema, table_config_document, main, real_nulls)
     has_realtime = has_stream(authored.table.document)
     realtime = realtime_table(schema, authored.table.document, main, real_nulls) if has_realtime else None
-    tables = (offline,) if realtime is None else (offline, realtime)
-    faults = dict.fromkeys(
-        fault
-        for table in tables
-        for fault in (*faults_of(schema, table.config), *cluster_faults(schema, table.config))
-        if not fault.unchecked
-    )
-    if faults:
-        raise SchemaFaults(f"schema {schema.name}", faults)
     data = settings.data or (out.absolute() / DATA).as_uri()
     segments = "" if settings.data else (out.absolute() / "segments").as_uri()
     name, controller = table_name(schema), settings.controller
     job = ingestion_job(name, data, segments, settings.format, controller, settings.configs)
     notes = tuple(_notes(authored, schema, settings))
-    return Delivery(schema, offline, realtime, job, notes, _renamed_columns(authored.table))
+    delivery = Delivery(schema, offline, realtime, job, notes, _renamed_columns(authored.table))
+    configs = [table.config for table in delivery.tables]
+    faults = [
+        fault
+        for config in configs
+        for fault in (*faults_of(schema, config), *cluster_faults(schema, config))
+        if not fault.unchecked
+    ]
+    if faults:
+        raise SchemaFaults(f"schema {schema.name}", dict.fromkeys(faults))
+    return delivery
 
 
 def check_is_unshaped(table: TableConfig, columns: Collection[str]) -> None:

@@ -51,32 +51,27 @@ class CheckResult:
 
 
 def check(
-    text: str,
-    where: str,
-    table: Mapping[str, Any] | None = None,
-    pinot_jars: bool = False,
+    text: str, where: str, table: Mapping[str, Any] | None = None, pinot_jars: bool = False
 ) -> CheckResult:
-    """Check a schema, alone or with its table config; with `pinot_jars` by Pinot's own classes too, which
-    leave no transform or filter unchecked.
+    """Check a schema document, alone or with its table config; with `pinot_jars` by Pinot's own classes too,
+    which leave no transform or filter unchecked.
 
     Raises UsageError without jars, SchemaError where the text is not JSON.
     """
     schema, report = examine(text, where)
-    findings = [*_faults("schema", schema_faults(schema, report))]
+    findings = [*_faults("schema", schema_faults(schema, report)), *_ignored("schema", report.unknown)]
     if table is not None:
         findings += _faults("table config", config_faults(schema, report, table))
-    findings += _ignored("schema", report.unknown)
-    findings += _ignored("table config", misspelt_keys(table or {}))
+        findings += _ignored("table config", misspelt_keys(table))
     if not report.faults:
         for lint in lints_of(schema, table):
             findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
     if pinot_jars:
-        by_pinot = [
-            Finding("fault", source, "", None, message) for source, message in pinot_faults(text, table)
-        ]
         known = {finding.message for finding in findings}
         findings = [finding for finding in findings if not _is_unchecked_function(finding)]
-        findings += [finding for finding in by_pinot if finding.message not in known]
+        for source, message in pinot_faults(text, table):
+            if message not in known:
+                findings.append(Finding("fault", source, "", None, message))
     if isinstance(table, Mapping):
         for part in unsupported_parts(table):
             findings.append(Finding("mind", "table config", part.pointer, None, part.message))
@@ -95,11 +90,9 @@ def check_hybrid(
     configs = [examine_config(table).config for table in tables]
     for table, config in zip(tables, configs, strict=True):
         source: Source = "REALTIME config" if config.kind == "REALTIME" else "OFFLINE config"
-        checked = check(text, where, table, pinot_jars=pinot_jars)
+        checked = check(text, where, table, pinot_jars).findings
         findings += [
-            replace(finding, source=source)
-            for finding in checked.findings
-            if finding.source == "table config"
+            replace(finding, source=source) for finding in checked if finding.source == "table config"
         ]
     findings += _faults("REALTIME config", hybrid_faults(configs))
     return CheckResult(result.schema, tuple(findings))

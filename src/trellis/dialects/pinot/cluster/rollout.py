@@ -16,7 +16,7 @@ from trellis.dialects.pinot.table.config import TableKind, table_config
 from trellis.dialects.pinot.table.generated_config import TargetTable, merge_config
 from trellis.errors import DestinationError, TrellisError
 
-StepOutcome = Literal["done", "would", "nothing to do", "not yet", "failed", "left out"]
+StepOutcome = Literal["done", "would", "nothing to do", "not yet", "failed"]
 POLL: Final = 0.5
 
 
@@ -30,7 +30,7 @@ class StepResult:
 
 
 class RolloutFailed(DestinationError):
-    """A step failed; `steps` are the outcomes before it, and those left out."""
+    """A step failed; `steps` are its outcome and those before it."""
 
     def __init__(self, why: TrellisError, steps: Sequence[StepResult]) -> None:
         super().__init__(str(why))

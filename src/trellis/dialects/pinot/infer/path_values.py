@@ -117,14 +117,13 @@ def type_of(kinds: Collection[str], several: Sequence[PathValues]) -> tuple[Pino
         return None
     if len(kinds) > 1 and not NUMBERS.issuperset(kinds):
         return PinotType.STRING, f"{listed(kinds)} are mixed"
-    if len(kinds) == 1 and (kind := next(iter(kinds))) not in ("int", "integer beyond 64 bits"):
-        return _TYPES[kind], KIND_NAMES[kind]
+    if len(kinds) == 1 and "int" not in kinds:
+        return _TYPES[next(iter(kinds))]
     least, most = min(values.least for values in several), max(values.most for values in several)
-    if {*kinds} == {"int"}:
-        return PinotType.INT if least >= INT_MIN and most <= INT_MAX else PinotType.LONG, KIND_NAMES["int"]
-    if {*kinds} == {"int", "float"} and least >= -_EXACT and most <= _EXACT:
-        return PinotType.DOUBLE, listed(kinds)
-    return PinotType.BIG_DECIMAL, listed(kinds)
+    if len(kinds) == 1:
+        return PinotType.INT if least >= INT_MIN and most <= INT_MAX else PinotType.LONG, listed(kinds)
+    is_exact = {*kinds} == {"int", "float"} and least >= -_EXACT and most <= _EXACT
+    return PinotType.DOUBLE if is_exact else PinotType.BIG_DECIMAL, listed(kinds)
 
 
 def listed(kinds: Collection[str]) -> str:
@@ -132,29 +131,20 @@ def listed(kinds: Collection[str]) -> str:
     >>> listed({"int", "string", "array"})
     'lists, text and whole numbers'
     """
-    names = sorted(KIND_NAMES.get(kind, kind) for kind in kinds)
+    names = sorted(_TYPES[kind][1] if kind in _TYPES else kind for kind in kinds)
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-KIND_NAMES: Final = {
-    "bool": "booleans",
-    "int": "whole numbers",
-    "integer beyond 64 bits": "numbers beyond LONG",
-    "float": "fractions",
-    "decimal": "decimals",
-    "string": "text",
-    "timestamp": "timestamps",
-    "date": "dates",
-    "binary": "bytes",
-    "array": "lists",
-    "object": "objects",
-}
 _TYPES: Final = {
-    "float": PinotType.DOUBLE,
-    "decimal": PinotType.BIG_DECIMAL,
-    "bool": PinotType.BOOLEAN,
-    "string": PinotType.STRING,
-    "timestamp": PinotType.TIMESTAMP,
-    "date": PinotType.STRING,
-    "binary": PinotType.BYTES,
+    "bool": (PinotType.BOOLEAN, "booleans"),
+    "int": (PinotType.LONG, "whole numbers"),
+    "integer beyond 64 bits": (PinotType.BIG_DECIMAL, "numbers beyond LONG"),
+    "float": (PinotType.DOUBLE, "fractions"),
+    "decimal": (PinotType.BIG_DECIMAL, "decimals"),
+    "string": (PinotType.STRING, "text"),
+    "timestamp": (PinotType.TIMESTAMP, "timestamps"),
+    "date": (PinotType.STRING, "dates"),
+    "binary": (PinotType.BYTES, "bytes"),
+    "array": (PinotType.JSON, "lists"),
+    "object": (PinotType.JSON, "objects"),
 }
