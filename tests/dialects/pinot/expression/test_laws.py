@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,10 +123,3 @@ def test_rounding_is_bucketing_and_back(millis: int, size: int) -> None:
 def test_a_point_survives_its_bytes(x: float, y: float, on_earth: bool) -> None:
     data = evaluate(compile_expression(parse("stPoint(x, y, e)")), {"x": x, "y": y, "e": on_earth})
     assert repr(as_point(data)) == repr(Point(on_earth, x, y))
-
-
-@given(st.floats(-180, 180), st.floats(-90, 90))
-def test_a_point_survives_its_text_up_to_16_decimal_places(x: float, y: float) -> None:
-    text = evaluate(compile_expression(parse("stAsText(stPoint(x, y))")), {"x": x, "y": y})
-    again = as_point(evaluate(compile_expression(parse("stGeomFromText(t)")), {"t": text}))
-    assert (again.x, again.y) == pytest.approx((x, y), rel=0, abs=1e-16)

@@ -13,7 +13,6 @@ from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_e
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossReporter
 from trellis.dialects.pinot.conversion.steps import MATRIX, Steps
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.grammar.tree import canonical
 from trellis.dialects.pinot.value.numbers import wrapped
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64, kind_of
 
@@ -152,40 +151,15 @@ class Function:
         return self.min_arguments <= count and (self.max_arguments is None or count <= self.max_arguments)
 
 
-class Theme:
-    """The functions of one module by canonical name; several of one name differ in their parameters."""
-
-    def __init__(self) -> None:
-        self.functions: Final[dict[str, list[Function]]] = {}
-
-    def function(
-        self,
-        names: str,
-        *parameters: Converter,
-        optional: int = 0,
-        variadic: Converter | None = None,
-        result: Converter = as_object,
-        nullable: bool = False,
-        package: str = "",
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declares a Python function as one of Pinot's. Blanks separate `names`, the usual one first."""
-
-        def declare(call: Callable[..., Any]) -> Callable[..., Any]:
-            function = Function(
-                tuple(names.split()), call, parameters, optional, variadic, result, nullable, package
-            )
-            for name in function.names:
-                self.functions.setdefault(canonical(name), []).append(function)
-            return call
-
-        return declare
-
-
-def merged(*themes: Theme) -> Mapping[str, tuple[Function, ...]]:
-    """The functions of all themes by canonical name. A name belongs to one theme."""
-    functions: dict[str, tuple[Function, ...]] = {}
-    for theme in themes:
-        for name, overloads in theme.functions.items():
-            assert name not in functions, f"{name} is declared in two themes"
-            functions[name] = tuple(overloads)
-    return functions
+def function(
+    names: str,
+    call: Callable[..., Any],
+    *parameters: Converter,
+    optional: int = 0,
+    variadic: Converter | None = None,
+    result: Converter = as_object,
+    nullable: bool = False,
+    package: str = "",
+) -> Function:
+    """A Python function as one of Pinot's. Blanks separate `names`, the usual one first."""
+    return Function(tuple(names.split()), call, parameters, optional, variadic, result, nullable, package)
