@@ -8,7 +8,6 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.validation.table_config import (
-    index_properties,
     indexes,
     ingestion,
     placement,
@@ -23,7 +22,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *streams.RULES,
     *ingestion.RULES,
     *indexes.RULES,
-    *index_properties.RULES,
     *upserts.RULES,
     *placement.RULES,
 )
