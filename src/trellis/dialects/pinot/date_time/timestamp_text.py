@@ -18,11 +18,9 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     month_length,
 )
 from trellis.dialects.pinot.date_time.time_zones import clock_of
-from trellis.dialects.pinot.date_time.units import FormatError, parse_int32
+from trellis.dialects.pinot.date_time.units import FormatError
 
-_JDBC: Final = re.compile(
-    r"(\+\d{3}|\d{4})-(\+\d|\d{1,2})-(\+\d|\d{1,2}) ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?"
-)
+_JDBC: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2}) (\d{1,9}):(\d{1,9}):(\d{1,9})(?:\.(\d{1,9}))?")
 _USUAL: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?"
 )
@@ -81,18 +79,11 @@ def timestamp_text(millis: int, zone: str = "UTC") -> str:
 
 def _jdbc(text: str, match: re.Match[str], zone: str, strict: bool) -> int | None:
     *numbers, fraction = match.groups("")
-    values = [value for number in numbers if (value := parse_int32(number)) is not None]
-    if len(values) < len(numbers):
-        return None
-    year, month, day, hour, minute, second = values
+    year, month, day, hour, minute, second = map(int, numbers)
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     if strict and not (
-        year > 0
-        and day <= month_length(year, month)
-        and 0 <= hour < 24
-        and 0 <= minute < 60
-        and 0 <= second < 60
+        year > 0 and day <= month_length(year, month) and hour < 24 and minute < 60 and second < 60
     ):
         _refuse(text, "there is no such day or time")
     local = days_of(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND

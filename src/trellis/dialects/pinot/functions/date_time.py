@@ -12,9 +12,8 @@ from functools import lru_cache, partial
 from typing import Final
 
 from trellis.dialects.pinot.date_time.format import DateTimeFormat
-from trellis.dialects.pinot.date_time.iso_calendar import DAY, SECOND, date_of, days_of
+from trellis.dialects.pinot.date_time.iso_calendar import DAY, date_of, days_of
 from trellis.dialects.pinot.date_time.joda.fields import RULES
-from trellis.dialects.pinot.date_time.joda.writer import NUMBERS, DisplayedTime
 from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of, zone_ids
 from trellis.dialects.pinot.date_time.units import UNITS, FormatError, of_millis, to_millis, wrap
 from trellis.dialects.pinot.functions.registry import (
@@ -58,23 +57,24 @@ def field_of(name: str, millis: int, zone: str) -> int:
     >>> field_of("HOUR", 1700000000123, "Asia/Kolkata"), field_of("WEEK", 1700000000123, "UTC")
     (3, 46)
     """
-    return FIELDS[name](DisplayedTime(millis, zone))
+    return FIELDS[name](millis + clock_of(zone).offset(millis))
 
 
-FIELDS: Final[Mapping[str, Callable[[DisplayedTime], int]]] = {
-    "YEAR": NUMBERS["y"],
-    "QUARTER": lambda displayed: (displayed.month + 2) // 3,
-    "MONTH": NUMBERS["M"],
-    "WEEK": NUMBERS["w"],
-    "YEAROFWEEK": NUMBERS["x"],
-    "DAY": NUMBERS["d"],
-    "DOY": NUMBERS["D"],
-    "DOW": NUMBERS["e"],
-    "HOUR": NUMBERS["H"],
-    "MINUTE": NUMBERS["m"],
-    "SECOND": NUMBERS["s"],
-    "MILLISECOND": lambda displayed: displayed.time % SECOND,
+FIELDS: Final[Mapping[str, Callable[[int], int]]] = {
+    "YEAR": RULES["y"].get,
+    "QUARTER": lambda local: (RULES["M"].get(local) + 2) // 3,
+    "MONTH": RULES["M"].get,
+    "WEEK": RULES["w"].get,
+    "YEAROFWEEK": RULES["x"].get,
+    "DAY": RULES["d"].get,
+    "DOY": RULES["D"].get,
+    "DOW": RULES["e"].get,
+    "HOUR": RULES["H"].get,
+    "MINUTE": RULES["m"].get,
+    "SECOND": RULES["s"].get,
+    "MILLISECOND": RULES["S"].get,
 }
+"""The fields of a local time."""
 
 
 def start_of(unit: str, millis: int, zone: str) -> int:
