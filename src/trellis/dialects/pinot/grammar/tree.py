@@ -40,9 +40,7 @@ class Script:
 Expression = Union[Column, Literal, Call, Script]  # noqa: UP007  (the classes stand above)
 
 
-_QUOTED_NAMES: Final = frozenset(
-    ("not", "case", "cast", "extract", "trim", "timestampadd", "timestampdiff", "minus", "groovy")
-)
+_QUOTED_NAMES: Final = frozenset(("not", "case", "cast", "extract", "trim", "minus", "groovy"))
 """Names that are keywords of SQL or have a grammar of their own, unless they are quoted."""
 
 
