@@ -24,10 +24,8 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     date_of,
     days_of,
     month_length,
-    week_of,
-    weekday_of,
+    week_date_of,
     weeks_in,
-    weekyear_of,
     weekyear_start,
     year_length,
 )
@@ -100,11 +98,6 @@ def _clock_hour(rank: int, count: int) -> FieldRule:
     )
 
 
-def _of_date(get: Local) -> Local:
-    """A function of the day, from a function of days since 1970-01-01."""
-    return lambda local: get(local // DAY)
-
-
 def _year_of(local: int) -> int:
     return date_of(local // DAY)[0]
 
@@ -143,14 +136,19 @@ def _set_month(local: int, month: int) -> int:
     return _to_date(local, year, _checked("month", month, 1, 12), day)
 
 
+def _week_date(part: int) -> Local:
+    """The ISO year (0), the week (1) or the weekday (2)."""
+    return lambda local: week_date_of(local // DAY)[part]
+
+
 def _set_weekyear(local: int, weekyear: int) -> int:
     _checked("weekyear", weekyear, YEAR_MIN + 1, YEAR_MAX - 1)
-    days = local // DAY
-    week = min(week_of(days), weeks_in(weekyear))
-    return (weekyear_start(weekyear) + (week - 1) * 7 + weekday_of(days) - 1) * DAY + local % DAY
+    _, week, weekday = week_date_of(local // DAY)
+    weeks = min(week, weeks_in(weekyear)) - 1
+    return (weekyear_start(weekyear) + weeks * 7 + weekday - 1) * DAY + local % DAY
 
 
-_WEEKDAY: Final = _counted(_WEEKDAY_RANK, "weekday", DAY, _of_date(weekday_of), 1, lambda _: 7)
+_WEEKDAY: Final = _counted(_WEEKDAY_RANK, "weekday", DAY, _week_date(2), 1, lambda _: 7)
 RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
     {
         "G": _year(
@@ -183,9 +181,9 @@ RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
         ),
         "x": FieldRule(
             2,
-            _of_date(weekyear_of),
+            _week_date(0),
             _set_weekyear,
-            lambda local: weekyear_start(weekyear_of(local // DAY)) * DAY,
+            lambda local: weekyear_start(week_date_of(local // DAY)[0]) * DAY,
         ),
         "M": FieldRule(
             _MONTH_RANK,
@@ -197,9 +195,9 @@ RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
             4,
             "week",
             WEEK,
-            _of_date(week_of),
+            _week_date(1),
             1,
-            _of_date(lambda days: weeks_in(weekyear_of(days))),
+            lambda local: weeks_in(week_date_of(local // DAY)[0]),
             offset=3 * DAY,
         ),
         "D": _counted(
