@@ -399,40 +399,6 @@ BROKEN: Final = {
         "/ingestionConfig/complexTypeConfig/prefixesToRename/ci: column city: begins with 'ci', which is"
         " renamed: use the new name",
     ),
-    "aggregation of a dimension": realtime(
-        {_AGGREGATIONS: [{"columnName": "seats", "aggregationFunction": "SUM(s)"}]},
-        "/ingestionConfig/aggregationConfigs/0/columnName: seats must be a metric of the schema",
-        "/ingestionConfig/aggregationConfigs: column fare: every metric must be aggregated, and this one"
-        " is not",
-    ),
-    "aggregation with a dictionary": realtime(
-        {_AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "SUM(s)"}]},
-        "/ingestionConfig/aggregationConfigs/0/columnName: column fare: an aggregated column must be in"
-        " noDictionaryColumns",
-    ),
-    "aggregation that is no call": realtime(
-        {**_NO_DICTIONARY, _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "amount"}]},
-        "/ingestionConfig/aggregationConfigs/0/aggregationFunction: column fare: 'amount' is not a call of an"
-        " aggregation, such as SUM(x)",
-    ),
-    "aggregation of two columns": realtime(
-        {**_NO_DICTIONARY, _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "SUM(a, b)"}]},
-        "/ingestionConfig/aggregationConfigs/0/aggregationFunction: column fare: 'SUM(a, b)' has the wrong"
-        " number of arguments",
-    ),
-    "aggregation without fixed size": realtime(
-        {
-            **_NO_DICTIONARY,
-            _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "DISTINCTCOUNTBITMAP(a)"}],
-        },
-        "/ingestionConfig/aggregationConfigs/0/aggregationFunction: column fare: 'DISTINCTCOUNTBITMAP(a)'"
-        " has no"
-        " value of fixed size, so it cannot be aggregated as rows arrive",
-    ),
-    "aggregated twice": realtime(
-        {**_NO_DICTIONARY, _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "SUM(a)"}] * 2},
-        "/ingestionConfig/aggregationConfigs: column fare is aggregated twice",
-    ),
     # --- indexes
     **{
         f"{key} of a column that does not exist": offline(
@@ -580,10 +546,6 @@ BROKEN: Final = {
     "log codec of a number": offline(
         indexed("seats", encodingType="RAW", compressionCodec="CLP"),
         "/fieldConfigList/0/compressionCodec: column seats: CLP needs a column that is stored as STRING",
-    ),
-    "realtime without forward index": realtime(
-        indexed("city", properties={"forwardIndexDisabled": "true"}),
-        "/fieldConfigList: column city: a column without forward index is not possible in a REALTIME table",
     ),
     "timestamp index of a number": offline(
         indexed("seats", timestampConfig={"granularities": ["DAY"]}),
@@ -927,23 +889,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
                     "indexTypes": ["VECTOR"],
                     "properties": {"vectorIndexType": "HNSW", "vectorDimension": "3"},
                 },
-            ],
-        },
-    ),
-    "aggregation": patched(
-        REALTIME,
-        {
-            **_NO_DICTIONARY,
-            _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": "SUM(amount)"}],
-        },
-    ),
-    "aggregation of a computed column": patched(
-        REALTIME,
-        {
-            **_NO_DICTIONARY,
-            _AGGREGATIONS: [{"columnName": "fare", "aggregationFunction": 'SUM("amount")'}],
-            "ingestionConfig/transformConfigs": [
-                {"columnName": "amount", "transformFunction": "times(seats, 2)"}
             ],
         },
     ),

@@ -13,7 +13,6 @@ from trellis.dialects.pinot.grammar.tree import (
     Literal,
     Script,
     arguments,
-    to_text,
 )
 
 A, B, C = Column("a"), Column("b"), Column("c")
@@ -82,7 +81,6 @@ A, B, C = Column("a"), Column("b"), Column("c")
 )
 def test_tree_of(text: str, tree: Expression) -> None:
     assert repr(parse(text)) == repr(tree)
-    assert repr(parse(to_text(tree))) == repr(tree)
 
 
 @pytest.mark.parametrize(

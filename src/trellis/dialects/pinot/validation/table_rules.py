@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.faults import Fault
+from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.types import FieldType
 from trellis.dialects.pinot.expression.transforms import order_transforms
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
 from trellis.dialects.pinot.table.known_keys import values_at
 from trellis.dialects.pinot.validation.expressions import check_expression
-from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
 from trellis.errors import SchemaError
 
 _TRANSFORMS: Final = "/ingestionConfig/transformConfigs"
 _FEEDING: Final = (_TRANSFORMS, "/ingestionConfig/aggregationConfigs")
 """The objects that may read columns outside the schema."""
+_AGGREGATION: Final = re.compile(r'\s*\w+\s*\(\s*"?([^"(),]*?)"?\s*(?:,[^()]*)?\)\s*')
+"""A function of a column, which may be quoted; more arguments may follow."""
 
 
 def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[Fault]:
@@ -35,6 +37,7 @@ def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[F
     yield from wrong_transforms or check.cycle()
     yield from check.filter()
     yield from check.enrichers()
+    yield from check.renamed_prefixes()
 
 
 def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
@@ -141,7 +144,15 @@ class _TableCheck:
             if problem:
                 yield Fault("/ingestionConfig/enrichmentConfigs", problem, unchecked=True)
 
+    def renamed_prefixes(self) -> Iterator[Fault]:
+        for prefix in self.config.complex.rename if self.config.complex else ():
+            place = "/ingestionConfig/complexTypeConfig/prefixesToRename" + pointer(prefix)
+            for column in self.fields:
+                if column.startswith(prefix):
+                    yield Fault(place, f"begins with '{prefix}', which is renamed: use the new name", column)
+
     def _aggregated(self, column: str) -> bool:
+        """Whether Pinot adds up a column as rows arrive."""
         pattern = "/ingestionConfig/aggregationConfigs/*/aggregationFunction"
-        calls = (aggregation_call(str(text)) for _, text in values_at(self.config.document, pattern))
-        return any(arguments[0].strip('"') == column for _, arguments in calls if arguments)
+        calls = (_AGGREGATION.fullmatch(str(text)) for _, text in values_at(self.config.document, pattern))
+        return any(call[1] == column for call in calls if call)

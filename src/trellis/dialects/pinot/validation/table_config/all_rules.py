@@ -9,8 +9,8 @@ from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.validation.table_config import (
     indexes,
-    ingestion,
     placement,
+    star_trees,
     streams,
     structure,
     upserts,
@@ -20,7 +20,7 @@ from trellis.dialects.pinot.validation.table_config.checked_table import Checked
 RULES: Final[tuple[Rule, ...]] = (
     *structure.RULES,
     *streams.RULES,
-    *ingestion.RULES,
+    *star_trees.RULES,
     *indexes.RULES,
     *upserts.RULES,
     *placement.RULES,

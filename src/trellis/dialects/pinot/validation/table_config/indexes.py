@@ -209,22 +209,6 @@ def var_length_dictionaries(table: CheckedTable) -> Iterator[Fault]:
             yield Fault(place, f"a var-length dictionary cannot hold {column.stored.value}", name)
 
 
-def disabled_forward_index(table: CheckedTable) -> Iterator[Fault]:
-    problems = [
-        f"does not go with {key}"
-        for key in ("optimizeDictionary", "optimizeDictionaryForMetrics")
-        if table.flag(f"{_INDEXING}/{key}")
-    ]
-    if table.realtime:
-        problems.append("is not possible in a REALTIME table")
-    version = table.number(f"{_INDEXING}/rangeIndexVersion") or 2
-    for name, column in indexed_columns(table).items():
-        in_range_index = "range" in column.indexes and not (column.spec.single_value and version == 2)
-        range_problem = ["needs a range index of version 2 on one value per row, or none"] * in_range_index
-        for problem in () if column.forward else (*problems, *range_problem):
-            yield Fault("/fieldConfigList", f"a column without forward index {problem}", name)
-
-
 def timestamp_index(table: CheckedTable) -> Iterator[Fault]:
     for place, _ in table.values(f"{FIELDS}/timestampConfig"):
         spec = table.columns.get(table.text(place.replace("/timestampConfig", "/name")))
@@ -301,7 +285,6 @@ RULES: Final[tuple[Rule, ...]] = (
     encoding_conflict,
     index_demands,
     var_length_dictionaries,
-    disabled_forward_index,
     timestamp_index,
     single_values,
     index_properties,

@@ -138,9 +138,12 @@ FORMS: Final[Mapping[str, Form]] = {
 
 
 UNCHECKED: Final = (
+    "/ingestionConfig/aggregationConfigs",
     "/ingestionConfig/schemaConformingTransformerConfig",
     "/tableIndexConfig/multiColumnTextIndexConfig",
     "/tableSamplers",
+    f"{FIELDS}/properties/forwardIndexDisabled",
+    f"{_INDEX}/forward/disabled",
     f"{_ASSIGNMENT}/partitionSelector",
     f"{UPSERT}/consistencyMode",
     f"{UPSERT}/enableDeletedKeysCompactionConsistency",

@@ -121,7 +121,6 @@ NUMBER: Final[Form] = (lambda value: number_of(value) == number_of(value), "a nu
 PROBABILITY: Final[Form] = (lambda value: 0 <= number_of(value) < 1, "a probability between 0 and 1")
 MILLISECONDS: Final[Form] = (lambda value: str(value).isdecimal(), "a number of milliseconds")
 SIZE: Final[Form] = (lambda value: _DATA_SIZE.fullmatch(str(value)) is not None, "a size such as 200M")
-PERIOD: Final[Form] = (lambda value: period_millis(str(value)) is not None, "a period such as 30d or 24h")
 SPAN: Final[Form] = (
     lambda value: period_millis(str(value)) is not None or is_integer(value),
     "a period such as 6h, or milliseconds",

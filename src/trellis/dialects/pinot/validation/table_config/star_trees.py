@@ -1,14 +1,13 @@
-"""Aggregations, as rows arrive and in star-trees, and prefixes that are renamed."""
+"""Star-trees: their dimensions, and the functions that they precompute."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.types import FieldType, PinotType
+from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.validation.table_config.checked_table import TREES, CheckedTable, Rule, words
 from trellis.dialects.pinot.validation.table_config.indexes import indexed_columns
 
@@ -92,92 +91,4 @@ def _functions(table: CheckedTable, place: str) -> Iterator[tuple[str, str, str]
             yield at, str(config["aggregationFunction"]), str(config["columnName"])
 
 
-_AGGREGATIONS: Final = "/ingestionConfig/aggregationConfigs"
-_FIXED_SIZE: Final = words(
-    "COUNT COUNTMV MIN MAX SUM SUMMV SUMPRECISION AVG AVGMV MINMAXRANGE DISTINCTCOUNTHLL DISTINCTCOUNTRAWHLL "
-    "DISTINCTCOUNTHLLPLUS DISTINCTCOUNTRAWHLLPLUS DISTINCTCOUNTULL DISTINCTCOUNTRAWULL "
-    "DISTINCTCOUNTTUPLESKETCH DISTINCTCOUNTRAWINTEGERSUMTUPLESKETCH AVGVALUEINTEGERSUMTUPLESKETCH "
-    "SUMVALUESINTEGERSUMTUPLESKETCH DISTINCTCOUNTCPCSKETCH"
-)
-_ARGUMENTS: Final[Mapping[str, range]] = {
-    "DISTINCTCOUNTHLL": range(1, 3),
-    "DISTINCTCOUNTHLLPLUS": range(1, 4),
-    "SUMPRECISION": range(2, 4),
-}
-"""How many arguments an aggregation takes; all others take one."""
-_RESULTS: Final[Mapping[str, tuple[PinotType, ...]]] = {
-    "DISTINCTCOUNTHLL": (PinotType.BYTES,),
-    "DISTINCTCOUNTHLLPLUS": (PinotType.BYTES,),
-    "SUMPRECISION": (PinotType.BIG_DECIMAL, PinotType.BYTES),
-}
-_CALL: Final = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*")
-_COLUMN: Final = re.compile(r'[A-Za-z_$][\w$.]*|"[^"]+"|\*')
-
-
-def renamed_prefixes(table: CheckedTable) -> Iterator[Fault]:
-    for place, prefix in table.keys("/ingestionConfig/complexTypeConfig/prefixesToRename"):
-        for column in table.columns:
-            if column.startswith(prefix):
-                yield Fault(place, f"begins with '{prefix}', which is renamed: use the new name", column)
-
-
-def aggregations(table: CheckedTable) -> Iterator[Fault]:
-    """Metrics that a REALTIME table adds up as rows arrive."""
-    configs = [
-        (place, config)
-        for place, config in table.objects(f"{_AGGREGATIONS}/*")
-        if config.get("columnName") is not None and config.get("aggregationFunction") is not None
-    ]
-    if not configs:
-        return
-    if table.flag("/tableIndexConfig/aggregateMetrics"):
-        yield Fault(_AGGREGATIONS, "aggregationConfigs and aggregateMetrics exclude each other")
-    counts = Counter(str(config["columnName"]) for _, config in configs)
-    for column, count in counts.items():
-        if count > 1:
-            yield Fault(_AGGREGATIONS, f"column {column} is aggregated twice")
-    for place, config in configs:
-        yield from _aggregation(table, place, config)
-    for name, spec in table.columns.items():
-        if spec.field_type is FieldType.METRIC and name not in counts:
-            yield Fault(_AGGREGATIONS, "every metric must be aggregated, and this one is not", name)
-
-
-def _aggregation(table: CheckedTable, place: str, config: Mapping[str, Any]) -> Iterator[Fault]:
-    name, text = str(config["columnName"]), str(config["aggregationFunction"])
-    column = indexed_columns(table).get(name)
-    if column is None or column.spec.field_type is not FieldType.METRIC:
-        yield Fault(f"{place}/columnName", f"{name} must be a metric of the schema")
-    elif column.dictionary:
-        yield Fault(f"{place}/columnName", "an aggregated column must be in noDictionaryColumns", name)
-    called, arguments = aggregation_call(text)
-    function = aggregation_name(called)
-    types = _RESULTS.get(function)
-    problem = ""
-    if not function:
-        problem = "is not a call of an aggregation, such as SUM(x)"
-    elif len(arguments) not in _ARGUMENTS.get(function, (1,)):
-        problem = "has the wrong number of arguments"
-    elif not _COLUMN.fullmatch(arguments[0]):
-        problem = "must name a column as first argument"
-    elif not all(argument.strip("'").isdecimal() for argument in arguments[1:]):
-        problem = "must have whole numbers after the column"
-    elif function not in _FIXED_SIZE:
-        problem = "has no value of fixed size, so it cannot be aggregated as rows arrive"
-    elif types and column is not None and column.spec.data_type not in types:
-        problem = f"needs a column of {' or '.join(data_type.value for data_type in types)}"
-    if problem:
-        yield Fault(f"{place}/aggregationFunction", f"'{text}' {problem}", name)
-
-
-def aggregation_call(text: str) -> tuple[str, list[str]]:
-    """The function and the arguments of an aggregation; empty ones for another text.
-
-    >>> aggregation_call("DISTINCTCOUNTHLL(user, 12)")
-    ('DISTINCTCOUNTHLL', ['user', '12'])
-    """
-    call = _CALL.fullmatch(text)
-    return (call[1], [argument.strip() for argument in call[2].split(",")]) if call else ("", [])
-
-
-RULES: Final[tuple[Rule, ...]] = (star_trees, renamed_prefixes, aggregations)
+RULES: Final[tuple[Rule, ...]] = (star_trees,)
