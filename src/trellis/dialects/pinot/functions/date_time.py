@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
 
 from trellis.dialects.pinot.date_time.format import DateTimeFormat
 from trellis.dialects.pinot.date_time.iso_calendar import DAY, date_of, days_of
-from trellis.dialects.pinot.date_time.joda.fields import RULES
+from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule
 from trellis.dialects.pinot.date_time.time_zones import UTC, clock_of, zone_ids
 from trellis.dialects.pinot.date_time.units import UNITS, FormatError, of_millis, to_millis, wrap
 from trellis.dialects.pinot.functions.registry import (
@@ -57,24 +58,7 @@ def field_of(name: str, millis: int, zone: str) -> int:
     >>> field_of("HOUR", 1700000000123, "Asia/Kolkata"), field_of("WEEK", 1700000000123, "UTC")
     (3, 46)
     """
-    return FIELDS[name](millis + clock_of(zone).offset(millis))
-
-
-FIELDS: Final[Mapping[str, Callable[[int], int]]] = {
-    "YEAR": RULES["y"].get,
-    "QUARTER": lambda local: (RULES["M"].get(local) + 2) // 3,
-    "MONTH": RULES["M"].get,
-    "WEEK": RULES["w"].get,
-    "YEAROFWEEK": RULES["x"].get,
-    "DAY": RULES["d"].get,
-    "DOY": RULES["D"].get,
-    "DOW": RULES["e"].get,
-    "HOUR": RULES["H"].get,
-    "MINUTE": RULES["m"].get,
-    "SECOND": RULES["s"].get,
-    "MILLISECOND": RULES["S"].get,
-}
-"""The fields of a local time."""
+    return FIELDS[name].get(millis + clock_of(zone).offset(millis))
 
 
 def start_of(unit: str, millis: int, zone: str) -> int:
@@ -85,7 +69,7 @@ def start_of(unit: str, millis: int, zone: str) -> int:
     """
     clock = clock_of(zone)
     offset = clock.offset(millis)
-    local = STARTS[unit](millis + offset)
+    local = FIELDS[unit].floor(millis + offset)
     start = local - offset
     if unit in _WITHIN_DAY or clock.offset(start) == offset:
         return start
@@ -97,19 +81,24 @@ def _quarter_start(local: int) -> int:
     return days_of(year, month - (month - 1) % 3, 1) * DAY
 
 
+_MONTH: Final = RULES["M"]
 _WITHIN_DAY: Final = ("MILLISECOND", "SECOND", "MINUTE", "HOUR")
-STARTS: Final[Mapping[str, Callable[[int], int]]] = {
-    "MILLISECOND": RULES["S"].floor,
-    "SECOND": RULES["s"].floor,
-    "MINUTE": RULES["m"].floor,
-    "HOUR": RULES["H"].floor,
-    "DAY": RULES["d"].floor,
-    "WEEK": RULES["w"].floor,
-    "MONTH": RULES["M"].floor,
-    "QUARTER": _quarter_start,
-    "YEAR": RULES["y"].floor,
+_UNITS: Final = (*_WITHIN_DAY, "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+FIELDS: Final[Mapping[str, FieldRule]] = {
+    "YEAR": RULES["y"],
+    "QUARTER": replace(_MONTH, get=lambda local: (_MONTH.get(local) + 2) // 3, floor=_quarter_start),
+    "MONTH": _MONTH,
+    "WEEK": RULES["w"],
+    "YEAROFWEEK": RULES["x"],
+    "DAY": RULES["d"],
+    "DOY": RULES["D"],
+    "DOW": RULES["e"],
+    "HOUR": RULES["H"],
+    "MINUTE": RULES["m"],
+    "SECOND": RULES["s"],
+    "MILLISECOND": RULES["S"],
 }
-"""The start of each unit by the clock, in milliseconds of local time."""
+"""The fields of a local time; `_UNITS` are those that times are cut to."""
 
 
 _EXTRACTED: Final = tuple(field for field in FIELDS if field not in ("YEAROFWEEK", "MILLISECOND"))
@@ -143,7 +132,7 @@ def _extract(field: str, millis: int) -> int:
 
 def _truncate(unit: str, count: int, counted_in: str = "MILLISECONDS", zone: str = UTC, out: str = "") -> int:
     """The start of the unit that a time lies in: a count of one unit of time, as one of another."""
-    known_unit = _known(unit.upper(), tuple(STARTS), "unit")
+    known_unit = _known(unit.upper(), _UNITS, "unit")
     millis = to_millis(count, _known(counted_in.upper(), UNITS, "unit"))
     start = start_of(known_unit, millis, zone_of(zone))
     return of_millis(start, _known((out or counted_in).upper(), UNITS, "unit"))

@@ -19,7 +19,7 @@ from trellis.dialects.pinot.value.numbers import (
     parse_decimal,
     without_trailing_zeros,
 )
-from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of, millis_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, millis_of
 
 
 def quoted(text: str) -> str:
@@ -55,17 +55,20 @@ class _Writer:
     def __init__(self, zone: str, sort: bool) -> None:
         self._sort = sort
         self._by_class: dict[type, Callable[[Any], str]] = {
+            datetime: partial(_millis, zone),
             **_SCALARS,
             dict: self._map,
             list: self._list,
             tuple: self._list,
-            datetime: partial(_millis, zone),
+            Mapping: self._map,
         }
 
     def text(self, value: Any) -> str:
         write = self._by_class.get(value.__class__)
         if write is None:
-            write = self._by_class[_CLASSES[kind_of(value)]]
+            write = next((write for base, write in self._by_class.items() if isinstance(value, base)), None)
+            if write is None:
+                raise CannotConvert(f"a value of class {value.__class__.__name__} cannot become JSON")
         return write(value)
 
     def _list(self, value: Any) -> str:
@@ -129,27 +132,10 @@ _SCALARS: Final[Mapping[type, Callable[[Any], str]]] = {
     Float32: lambda value: _number(float_text(value)),
     Decimal: _decimal,
     str: quoted,
-    bytes: lambda value: f'"{b64encode(value).decode()}"',
+    **dict.fromkeys((bytes, bytearray, memoryview), lambda value: f'"{b64encode(value).decode()}"'),
     date: lambda value: f'"{value.isoformat()}"',
     UUID: lambda value: f'"{value}"',
 }
-_CLASSES: Final[Mapping[SourceKind, type]] = {
-    SourceKind.BOOLEAN: bool,
-    SourceKind.INT: int,
-    SourceKind.LONG: int,
-    SourceKind.FLOAT: Float32,
-    SourceKind.DOUBLE: float,
-    SourceKind.BIG_DECIMAL: Decimal,
-    SourceKind.TIMESTAMP: datetime,
-    SourceKind.DATE: date,
-    SourceKind.STRING: str,
-    SourceKind.BYTES: bytes,
-    SourceKind.UUID: UUID,
-    SourceKind.MAP: dict,
-    SourceKind.LIST: list,
-}
-
-
 _BLANKS: Final = " \t\n\r"
 
 

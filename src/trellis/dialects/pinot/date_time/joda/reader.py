@@ -19,8 +19,6 @@ from trellis.dialects.pinot.date_time.joda.pattern import (
     ZONES,
     Field,
     Part,
-    max_digits,
-    number_follows,
     parse_pattern,
 )
 from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
@@ -48,7 +46,7 @@ class Reader:
         self._pattern = pattern
         self._clock = clock_of(zone)
         self._parts = parse_pattern(pattern)
-        pieces = [_piece(self._parts, index) for index in range(len(self._parts))]
+        pieces = [_piece(part) for part in self._parts]
         self._pieces = [re.compile(piece) for piece in pieces]
         self._fields: list[tuple[int, FieldRule, Convert]] = []
         self._offset: int | None = None
@@ -59,7 +57,7 @@ class Reader:
                 continue
             groups.append(part)
             group = len(groups)
-            pieces[index] = _grouped(self._parts, index, pieces[index], group)
+            pieces[index] = _grouped(part, pieces[index], group)
             if part.letter == "z":
                 self._zone = group, lambda name: clock_of(ZONES[name])
             elif part.letter == "Z" and part.width > 2:
@@ -145,17 +143,14 @@ def fraction_millis(digits: str, unit: int) -> int:
     return value // 10
 
 
-def _grouped(parts: tuple[Part, ...], index: int, piece: str, group: int) -> str:
+def _grouped(field: Field, piece: str, group: int) -> str:
     """The piece of a field as a group that gives nothing back; a number that no digit follows needs none."""
-    part, following = parts[index], parts[index + 1] if index + 1 < len(parts) else ""
-    assert isinstance(part, Field)
-    digit_next = following.numeric if isinstance(following, Field) else following[:1].isdecimal()
-    return f"({piece})" if part.numeric and not digit_next else f"(?=({piece}))\\{group}"
+    digit_next = field.before_number or (isinstance(field.next, str) and field.next[:1].isdecimal())
+    return f"({piece})" if field.numeric and not digit_next else f"(?=({piece}))\\{group}"
 
 
-def _piece(parts: tuple[Part, ...], index: int) -> str:
+def _piece(part: Part) -> str:
     """The regular expression of one part."""
-    part = parts[index]
     if isinstance(part, str):
         return f"(?i:{re.escape(part)})"
     if part.letter in VALUES and not part.numeric:
@@ -165,10 +160,9 @@ def _piece(parts: tuple[Part, ...], index: int) -> str:
     if part.letter == "Z":
         return _zone_ids() if part.width > 2 else OFFSET
     if part.letter in "xyY" and part.width == 2:
-        return "[0-9]{2}" if number_follows(parts, index) else r"\+*-?[0-9]+"
-    digits = max_digits(parts, index)
-    sign = "[+-]?" if part.letter in "Cyx" and digits > 1 else ""
-    return f"{sign}[0-9]{{1,{digits}}}"
+        return "[0-9]{2}" if part.before_number else r"\+*-?[0-9]+"
+    sign = "[+-]?" if part.letter in "Cyx" and part.max_digits > 1 else ""
+    return f"{sign}[0-9]{{1,{part.max_digits}}}"
 
 
 def _any_of(texts: Iterable[str]) -> str:

@@ -82,9 +82,9 @@ class CheckedTable:
         return self.value(place) is not None
 
     def uses(self, place: str) -> bool:
-        """Whether a flag is set, or a list or object has something in it."""
+        """Whether something is set: not false, NONE or empty."""
         value = self.value(place)
-        return value not in (None, False, 0, "") and str(value).lower() not in ("false", "none", "[]", "{}")
+        return bool(value) and str(value).lower() not in ("false", "none")
 
     def value(self, place: str) -> Any:
         """The value at a place; None where it is absent."""
