@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.functions.registry import (
+    Function,
     FunctionError,
     as_bytes,
     as_decimal,
@@ -15,7 +16,6 @@ from trellis.dialects.pinot.functions.registry import (
     as_object,
     as_text,
     as_timestamp,
-    function,
     long_result,
 )
 from trellis.dialects.pinot.value.json_text import json_from_text, json_of
@@ -74,4 +74,4 @@ def _cast(value: Any, target: str) -> Any:
     return convert(value)
 
 
-FUNCTIONS: Final = (function("cast", _cast, as_object, as_text),)
+FUNCTIONS: Final = (Function("cast", _cast, as_object, as_text),)

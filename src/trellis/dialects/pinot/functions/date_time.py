@@ -24,7 +24,6 @@ from trellis.dialects.pinot.functions.registry import (
     as_long,
     as_object,
     as_text,
-    function,
     int_result,
     long_result,
     timestamp_of,
@@ -187,18 +186,18 @@ def _epoch_functions(name: str) -> Iterator[Function]:
     def rounded(millis: int, size: int) -> int:
         return _cut(of_millis(millis, unit), size)
 
-    yield function(f"toEpoch{name}", partial(of_millis, unit=unit), as_long, result=long_result)
-    yield function(f"toEpoch{name}Rounded", rounded, *two, result=long_result)
-    yield function(f"toEpoch{name}Bucket", bucket, *two, result=long_result)
-    yield function(f"fromEpoch{name}", partial(to_millis, unit=unit), as_long, result=long_result)
-    yield function(f"fromEpoch{name}Bucket", of_bucket, *two, result=long_result)
+    yield Function(f"toEpoch{name}", partial(of_millis, unit=unit), as_long, result=long_result)
+    yield Function(f"toEpoch{name}Rounded", rounded, *two, result=long_result)
+    yield Function(f"toEpoch{name}Bucket", bucket, *two, result=long_result)
+    yield Function(f"fromEpoch{name}", partial(to_millis, unit=unit), as_long, result=long_result)
+    yield Function(f"fromEpoch{name}Bucket", of_bucket, *two, result=long_result)
 
 
 def _field_function(names: str, field: str) -> Function:
     def value_of(millis: int, zone: str = UTC) -> int:
         return field_of(field, millis, zone_of(zone))
 
-    return function(names, value_of, as_long, as_text, optional=1, result=int_result)
+    return Function(names, value_of, as_long, as_text, optional=1, result=int_result)
 
 
 _FIELD_NAMES: Final[Mapping[str, str]] = {
@@ -219,17 +218,19 @@ _TEXTS: Final = (as_text, as_text, as_text)
 FUNCTIONS: Final[tuple[Function, ...]] = (
     *(declared for name in ("Seconds", "Minutes", "Hours", "Days") for declared in _epoch_functions(name)),
     *(_field_function(names, field) for names, field in _FIELD_NAMES.items()),
-    function("round", _cut, as_long, as_long, result=long_result),
-    function("now", now_millis, result=long_result),
-    function("toTimestamp", timestamp_of, as_long),
-    function("fromTimestamp", as_object, as_instant, result=long_result),
-    function("extract", _extract, as_text, as_long, result=int_result),
-    function("dateTrunc", _truncate, as_text, as_long, *_TEXTS, optional=3, result=long_result),
-    function(
+    Function("round", _cut, as_long, as_long, result=long_result),
+    Function("now", now_millis, result=long_result),
+    Function("toTimestamp", timestamp_of, as_long),
+    Function("fromTimestamp", as_object, as_instant, result=long_result),
+    Function("extract", _extract, as_text, as_long, result=int_result),
+    Function("dateTrunc", _truncate, as_text, as_long, *_TEXTS, optional=3, result=long_result),
+    Function(
         "toDateTime",
         lambda millis, pattern, zone=UTC: _format(pattern, zone).from_millis(millis),
-        *(as_long, as_text, as_text),
+        as_long,
+        as_text,
+        as_text,
         optional=1,
     ),
-    function("fromDateTime", _read_text, *_TEXTS, as_long, optional=2, result=long_result),
+    Function("fromDateTime", _read_text, *_TEXTS, as_long, optional=2, result=long_result),
 )

@@ -15,7 +15,6 @@ from trellis.dialects.pinot.functions.registry import (
     as_mapping,
     as_object,
     as_text,
-    function,
     long_result,
 )
 from trellis.dialects.pinot.value.json_text import first_json_value, json_of, may_follow
@@ -175,39 +174,42 @@ def _list_of(value: Any) -> list[Any] | None:
 
 _AT: Final = (as_object, as_text)
 FUNCTIONS: Final[tuple[Function, ...]] = (
-    function("jsonFormat", partial(json_of, sort=False), as_object),
-    function("toJsonMapStr", _map_text, as_object, nullable=True),
-    function("jsonPath", _value_at, *_AT),
-    function("jsonPathExists", lambda value, path: _value_at_or_null(value, path) is not None, *_AT),
-    function("jsonPathString", lambda value, path: _text_of(_value_at(value, path)), *_AT),
-    function(
+    Function("jsonFormat", partial(json_of, sort=False), as_object),
+    Function("toJsonMapStr", _map_text, as_object, nullable=True),
+    Function("jsonPath", _value_at, *_AT),
+    Function("jsonPathExists", lambda value, path: _value_at_or_null(value, path) is not None, *_AT),
+    Function("jsonPathString", lambda value, path: _text_of(_value_at(value, path)), *_AT),
+    Function(
         "jsonPathString",
         lambda value, path, default: _text_of(_value_at_or_null(value, path), default),
-        *(*_AT, as_text_or_null),
+        *_AT,
+        as_text_or_null,
         nullable=True,
     ),
-    function(
+    Function(
         "jsonPathLong",
         lambda value, path: _long_of(_value_at_or_null(value, path)),
         *_AT,
         result=long_result,
     ),
-    function(
+    Function(
         "jsonPathLong",
         lambda value, path, default: _long_of(_value_at_or_null(value, path), default),
-        *(*_AT, as_long),
+        *_AT,
+        as_long,
         result=long_result,
         nullable=True,
     ),
-    function("jsonPathDouble", lambda value, path: _double_of(_value_at_or_null(value, path)), *_AT),
-    function(
+    Function("jsonPathDouble", lambda value, path: _double_of(_value_at_or_null(value, path)), *_AT),
+    Function(
         "jsonPathDouble",
         lambda value, path, default: _double_of(_value_at_or_null(value, path), default),
-        *(*_AT, as_double),
+        *_AT,
+        as_double,
         nullable=True,
     ),
-    function("jsonPathArray", lambda value, path: _list_of(_value_at(value, path)), *_AT),
-    function(
+    Function("jsonPathArray", lambda value, path: _list_of(_value_at(value, path)), *_AT),
+    Function(
         "jsonPathArrayDefaultEmpty",
         lambda value, path: _list_of(_value_at_or_null(value, path)) or [],
         *_AT,

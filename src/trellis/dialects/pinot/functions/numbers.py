@@ -12,7 +12,6 @@ from trellis.dialects.pinot.functions.registry import (
     FunctionError,
     as_double,
     as_object,
-    function,
 )
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, kind_of
 
@@ -89,37 +88,37 @@ _TWO: Final = (as_double, as_double)
 _COMPARED: Final = (as_compared, as_compared)
 _ANY_TWO: Final = (as_object, as_object)
 FUNCTIONS: Final[tuple[Function, ...]] = (
-    function("plus add", operator.add, *_TWO),
-    function("minus sub", operator.sub, *_TWO),
-    function("times mult", operator.mul, *_TWO),
-    function("divide div", _divide, *_TWO, as_double, optional=1),
-    function("mod", _mod, *_TWO),
-    function("abs", abs, as_double),
-    function("negate", operator.neg, as_double),
-    function("floor", _floor, as_double),
-    function("ceil ceiling", lambda value: -_floor(-value), as_double),
-    function("max greatest", _max, *_TWO),
-    function("min least", lambda left, right: -_max(-left, -right), *_TWO),
-    function("equals", lambda left, right: abs(left - right) < TOLERANCE, *_COMPARED),
-    function("notEquals", lambda left, right: abs(left - right) >= TOLERANCE, *_COMPARED),
-    function("lessThan", operator.lt, *_COMPARED),
-    function("lessThanOrEqual", operator.le, *_COMPARED),
-    function("greaterThan", operator.gt, *_COMPARED),
-    function("greaterThanOrEqual", operator.ge, *_COMPARED),
-    function("between", lambda value, low, high: low <= value <= high, *_COMPARED, as_compared),
-    function("not", lambda value: None if value is None else not value, as_logical, nullable=True),
-    function("isNull", lambda value: value is None, as_object, nullable=True),
-    function("isNotNull", lambda value: value is not None, as_object, nullable=True),
-    function("isNotDistinctFrom", is_same, *_ANY_TWO, nullable=True),
-    function("isDistinctFrom", lambda left, right: not is_same(left, right), *_ANY_TWO, nullable=True),
-    function(
+    Function("plus add", operator.add, *_TWO),
+    Function("minus sub", operator.sub, *_TWO),
+    Function("times mult", operator.mul, *_TWO),
+    Function("divide div", _divide, *_TWO, as_double, optional=1),
+    Function("mod", _mod, *_TWO),
+    Function("abs", abs, as_double),
+    Function("negate", operator.neg, as_double),
+    Function("floor", _floor, as_double),
+    Function("ceil ceiling", lambda value: -_floor(-value), as_double),
+    Function("max greatest", _max, *_TWO),
+    Function("min least", lambda left, right: -_max(-left, -right), *_TWO),
+    Function("equals", lambda left, right: abs(left - right) < TOLERANCE, *_COMPARED),
+    Function("notEquals", lambda left, right: abs(left - right) >= TOLERANCE, *_COMPARED),
+    Function("lessThan", operator.lt, *_COMPARED),
+    Function("lessThanOrEqual", operator.le, *_COMPARED),
+    Function("greaterThan", operator.gt, *_COMPARED),
+    Function("greaterThanOrEqual", operator.ge, *_COMPARED),
+    Function("between", lambda value, low, high: low <= value <= high, *_COMPARED, as_compared),
+    Function("not", lambda value: None if value is None else not value, as_logical, nullable=True),
+    Function("isNull", lambda value: value is None, as_object, nullable=True),
+    Function("isNotNull", lambda value: value is not None, as_object, nullable=True),
+    Function("isNotDistinctFrom", is_same, *_ANY_TWO, nullable=True),
+    Function("isDistinctFrom", lambda left, right: not is_same(left, right), *_ANY_TWO, nullable=True),
+    Function(
         "nullIf", lambda value, other: None if is_same(value, other) else value, *_ANY_TWO, nullable=True
     ),
-    function(
+    Function(
         "coalesce",
         lambda *values: next((value for value in values if value is not None), None),
         variadic=as_object,
         nullable=True,
     ),
-    function("caseWhen case", _case_when, variadic=as_object, nullable=True),
+    Function("caseWhen case", _case_when, variadic=as_object, nullable=True),
 )

@@ -16,7 +16,6 @@ from trellis.dialects.pinot.functions.registry import (
     as_bytes,
     as_double,
     as_int,
-    function,
     long_result,
 )
 from trellis.dialects.pinot.value.source_kinds import SourceKind, kind_of
@@ -81,20 +80,23 @@ def _cell(longitude: float, latitude: float, resolution: int) -> int:
 
 
 FUNCTIONS: Final[tuple[Function, ...]] = (
-    function(
+    Function(
         "stPoint",
         lambda x, y, on_earth=False: Point(on_earth, x, y),
-        *(as_double, as_double, as_flag),
+        as_double,
+        as_double,
+        as_flag,
         optional=1,
         result=point_result,
     ),
-    function("toSphericalGeography", lambda point: _moved(point, True), as_point, result=point_result),
-    function("toGeometry", lambda point: _moved(point, False), as_point, result=point_result),
-    function("geoToH3", _cell, as_double, as_double, as_int, result=long_result, package="h3"),
-    function(
+    Function("toSphericalGeography", lambda point: _moved(point, True), as_point, result=point_result),
+    Function("toGeometry", lambda point: _moved(point, False), as_point, result=point_result),
+    Function("geoToH3", _cell, as_double, as_double, as_int, result=long_result, package="h3"),
+    Function(
         "geoToH3",
         lambda point, resolution: _cell(point.x, point.y, resolution),
-        *(as_point, as_int),
+        as_point,
+        as_int,
         result=long_result,
         package="h3",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import partial
@@ -119,47 +118,31 @@ Converter = Callable[[Any], Any]
 """Converts a value to the kind that a parameter or a result has."""
 
 
-@dataclass(frozen=True)
 class Function:
-    """One function of Pinot.
+    """One function of Pinot. Blanks separate its names, the usual one first.
 
     The last `optional` of the parameters may be left out; `variadic` converts any further argument. Unless it
-    is `nullable`, a null argument makes the result null without a call.
+    is `nullable`, a null argument makes the result null without a call. `package` is an optional package that
+    it needs.
     """
 
-    names: tuple[str, ...]
-    call: Callable[..., Any]
-    parameters: tuple[Converter, ...]
-    optional: int = 0
-    variadic: Converter | None = None
-    result: Converter = as_object
-    nullable: bool = False
-    package: str = ""
-    """The optional package that it needs."""
-
-    @property
-    def min_arguments(self) -> int:
-        return len(self.parameters) - self.optional
-
-    @property
-    def max_arguments(self) -> int | None:
-        """None: any number."""
-        return None if self.variadic else len(self.parameters)
+    def __init__(
+        self,
+        names: str,
+        call: Callable[..., Any],
+        *parameters: Converter,
+        optional: int = 0,
+        variadic: Converter | None = None,
+        result: Converter = as_object,
+        nullable: bool = False,
+        package: str = "",
+    ) -> None:
+        self.names = names.split()
+        self.call, self.parameters, self.variadic, self.result = call, parameters, variadic, result
+        self.nullable, self.package = nullable, package
+        self.min_arguments = len(parameters) - optional
+        self.max_arguments = None if variadic else len(parameters)
 
     def accepts(self, count: int) -> bool:
         """Whether it takes so many arguments."""
         return self.min_arguments <= count and (self.max_arguments is None or count <= self.max_arguments)
-
-
-def function(
-    names: str,
-    call: Callable[..., Any],
-    *parameters: Converter,
-    optional: int = 0,
-    variadic: Converter | None = None,
-    result: Converter = as_object,
-    nullable: bool = False,
-    package: str = "",
-) -> Function:
-    """A Python function as one of Pinot's. Blanks separate `names`, the usual one first."""
-    return Function(tuple(names.split()), call, parameters, optional, variadic, result, nullable, package)
