@@ -481,6 +481,10 @@ BROKEN: Final = {
         ),
         "/fieldConfigList/0/properties/vectorIndexType: unknown value 'IVF': it may be one of HNSW",
     ),
+    "vector index of no kind": offline(
+        indexed("vector", indexes={"vector": {"vectorDimension": 3}}),
+        "/fieldConfigList/0/indexes/vector: column vector: vectorIndexType is missing: Pinot requires it",
+    ),
     "range index of text without dictionary": offline(
         {"tableIndexConfig/rangeIndexColumns": ["city"], "tableIndexConfig/noDictionaryColumns": ["city"]},
         "/tableIndexConfig/rangeIndexColumns/0: column city: the range index needs a number or a"

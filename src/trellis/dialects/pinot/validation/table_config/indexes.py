@@ -235,6 +235,9 @@ _OLD_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
 def index_properties(table: CheckedTable) -> Iterator[Fault]:
     """H3 and VECTOR of `indexTypes` are described by `properties`."""
     for entry in declarations(table):
+        is_vector = entry.in_indexes and entry.index == "vector" and not entry.disabled
+        if is_vector and not table.has(f"{entry.place}/vectorIndexType"):
+            yield Fault(entry.place, "vectorIndexType is missing: Pinot requires it", entry.column)
         for key in () if entry.in_indexes else _OLD_PROPERTIES.get(entry.index, ()):
             if not table.has(f"{entry.place}/properties/{key}"):
                 yield Fault(entry.place, f"{entry.index.upper()} needs {key} in properties", entry.column)

@@ -56,21 +56,21 @@ def stream_exists(table: CheckedTable) -> Iterator[Fault]:
 
 def streams(table: CheckedTable) -> Iterator[Fault]:
     """All streams are of one type, with the same flush thresholds, and of different topics."""
-    streams = [*table.objects(f"{_MAPS}/*")] or [*table.objects(_OLD)] if table.realtime else []
+    configs = [*table.objects(f"{_MAPS}/*")] or [*table.objects(_OLD)] if table.realtime else []
     pauseless = table.flag(f"{_INGESTION}/pauselessConsumptionEnabled")
     if pauseless and (table.replication or 0) > 1 and table.text(PEERS).lower() not in ("http", "https"):
         needed = "peerSegmentDownloadScheme http or https"
         yield Fault(_INGESTION, f"pauselessConsumptionEnabled with several replicas needs {needed}")
-    if len(streams) > 1 and pauseless:
+    if len(configs) > 1 and pauseless:
         yield Fault(_INGESTION, "pauselessConsumptionEnabled allows one stream only")
-    if len(streams) > 1 and table.upsert:
+    if len(configs) > 1 and table.upsert:
         yield Fault(_MAPS, "an upsert table has one stream only")
     topics: set[Any] = set()
-    for place, stream in streams:
+    for place, stream in configs:
         yield from _required_properties(place, stream)
         yield from form_faults(table, {f"{place}/{key}": form for key, form in _FORMS.items()})
         yield from _flush_thresholds(place, stream)
-        first = streams[0][1]
+        first = configs[0][1]
         if stream.get("streamType") != first.get("streamType"):
             yield Fault(place, "all streams of a table have the same streamType")
         if any(_threshold(stream, name) != _threshold(first, name) for name in _THRESHOLDS):
