@@ -137,7 +137,7 @@ class Function:
         nullable: bool = False,
         package: str = "",
     ) -> None:
-        self.names = names.split()
+        self.names = tuple(names.split())
         self.call, self.parameters, self.variadic, self.result = call, parameters, variadic, result
         self.nullable, self.package = nullable, package
         self.min_arguments = len(parameters) - optional
