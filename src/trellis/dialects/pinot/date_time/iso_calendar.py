@@ -56,6 +56,7 @@ def _in_cycle(days: int) -> tuple[date, int]:
     return date.fromordinal(_FIRST_DAY + day), cycle * _CYCLE
 
 
+@lru_cache(maxsize=4096)
 def date_of(days: int) -> tuple[int, int, int]:
     """Year, month and day of a day counted from 1970-01-01.
 
@@ -66,6 +67,7 @@ def date_of(days: int) -> tuple[int, int, int]:
     return day.year + later, day.month, day.day
 
 
+@lru_cache(maxsize=4096)
 def week_date_of(days: int) -> tuple[int, int, int]:
     """The ISO year, week and weekday of a day; Monday is 1.
 

@@ -32,8 +32,6 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
 from trellis.dialects.pinot.date_time.units import FormatError
 
 DEFAULT_YEAR: Final = 2000
-_MONTH_RANK: Final = 3
-_WEEKDAY_RANK: Final = 7
 
 Local = Callable[[int], int]
 """A function of a local time."""
@@ -55,7 +53,7 @@ def local_time_of_fields(values: Iterable[tuple[FieldRule, int]]) -> int:
     Without a year, but with a month, week or day, the year is 2000. Raises FormatError.
     """
     ordered = sorted(values, key=lambda entry: entry[0].rank)
-    if ordered and _MONTH_RANK <= ordered[0][0].rank <= _WEEKDAY_RANK:
+    if ordered and RULES["M"].rank <= ordered[0][0].rank <= RULES["e"].rank:
         ordered.insert(0, (RULES["y"], DEFAULT_YEAR))
     local = 0
     for rule, value in ordered:
@@ -98,16 +96,34 @@ def _clock_hour(rank: int, count: int) -> FieldRule:
     )
 
 
-def _year_of(local: int) -> int:
-    return date_of(local // DAY)[0]
+def _date_part(index: int) -> Local:
+    return lambda local: date_of(local // DAY)[index]
+
+
+def _week_date_part(index: int) -> Local:
+    return lambda local: week_date_of(local // DAY)[index]
+
+
+_year, _month, _day = map(_date_part, range(3))
+_weekyear, _week, _weekday = map(_week_date_part, range(3))
 
 
 def _to_date(local: int, year: int, month: int, day: int) -> int:
     return days_of(year, month, min(day, month_length(year, month))) * DAY + local % DAY
 
 
-def _year(
-    rank: int, name: str, low: int, high: int, get: Local, year_for: Callable[[int, int], int], floor: Local
+def _year_start(local: int) -> int:
+    return days_of(_year(local), 1, 1) * DAY
+
+
+def _years(
+    rank: int,
+    name: str,
+    low: int,
+    high: int,
+    get: Local,
+    year_for: Callable[[int, int], int],
+    floor: Local = _year_start,
 ) -> FieldRule:
     """A field that moves to another year; `year_for` gives it for the year that is and a value."""
 
@@ -118,106 +134,77 @@ def _year(
     return FieldRule(rank, get, set_value, floor)
 
 
-def _year_start(local: int) -> int:
-    return days_of(_year_of(local), 1, 1) * DAY
+def _era_start(local: int) -> int:
+    return days_of(1, 1, 1) * DAY if _year(local) > 0 else LONG_MIN
+
+
+def _signed(year: int, size: int) -> int:
+    return -size if year < 0 else size
 
 
 def _century_start(local: int) -> int:
-    year = _year_of(local)
-    return days_of((abs(year) // 100 * 100) * (-1 if year < 0 else 1), 1, 1) * DAY
+    year = _year(local)
+    return days_of(_signed(year, abs(year) // 100 * 100), 1, 1) * DAY
 
 
-def _era_start(local: int) -> int:
-    return days_of(1, 1, 1) * DAY if _year_of(local) > 0 else LONG_MIN
+def _year_in_era(old: int, year: int) -> int:
+    """A year counted from 1 in both eras: the year 0 is 1 BC."""
+    return year if old > 0 else 1 - year
 
 
 def _set_month(local: int, month: int) -> int:
-    year, _, day = date_of(local // DAY)
-    return _to_date(local, year, _checked("month", month, 1, 12), day)
-
-
-def _week_date(part: int) -> Local:
-    """The ISO year (0), the week (1) or the weekday (2)."""
-    return lambda local: week_date_of(local // DAY)[part]
+    return _to_date(local, _year(local), _checked("month", month, 1, 12), _day(local))
 
 
 def _set_weekyear(local: int, weekyear: int) -> int:
     _checked("weekyear", weekyear, YEAR_MIN + 1, YEAR_MAX - 1)
-    _, week, weekday = week_date_of(local // DAY)
-    weeks = min(week, weeks_in(weekyear)) - 1
-    return (weekyear_start(weekyear) + weeks * 7 + weekday - 1) * DAY + local % DAY
+    weeks = min(_week(local), weeks_in(weekyear)) - 1
+    return (weekyear_start(weekyear) + weeks * 7 + _weekday(local) - 1) * DAY + local % DAY
 
 
-_WEEKDAY: Final = _counted(_WEEKDAY_RANK, "weekday", DAY, _week_date(2), 1, lambda _: 7)
+def _day_of_year(local: int) -> int:
+    return (local - _year_start(local)) // DAY + 1
+
+
+def _days_of_month(local: int) -> int:
+    return month_length(_year(local), _month(local))
+
+
 RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
     {
-        "G": _year(
+        "G": _years(
             0,
             "era",
             0,
             1,
-            lambda local: int(_year_of(local) > 0),
+            lambda local: int(_year(local) > 0),
             lambda year, era: year if (year > 0) == bool(era) else -year,
             _era_start,
         ),
-        "C": _year(
+        "C": _years(
             1,
             "century",
             0,
             YEAR_MAX // 100,
-            lambda local: abs(_year_of(local)) // 100,
-            lambda year, century: (century * 100 + abs(year) % 100) * (-1 if year < 0 else 1),
+            lambda local: abs(_year(local)) // 100,
+            lambda year, century: _signed(year, century * 100 + abs(year) % 100),
             _century_start,
         ),
-        "y": _year(2, "year", YEAR_MIN, YEAR_MAX, _year_of, lambda _, year: year, _year_start),
-        "Y": _year(
+        "y": _years(2, "year", YEAR_MIN, YEAR_MAX, _year, lambda _, year: year),
+        "Y": _years(
             2,
             "year of the era",
             1,
             YEAR_MAX - 1,
-            lambda local: year if (year := _year_of(local)) > 0 else 1 - year,
-            lambda old, year: year if old > 0 else 1 - year,
-            _year_start,
+            lambda local: _year_in_era(_year(local), _year(local)),
+            _year_in_era,
         ),
-        "x": FieldRule(
-            2,
-            _week_date(0),
-            _set_weekyear,
-            lambda local: weekyear_start(week_date_of(local // DAY)[0]) * DAY,
-        ),
-        "M": FieldRule(
-            _MONTH_RANK,
-            lambda local: date_of(local // DAY)[1],
-            _set_month,
-            lambda local: days_of(*date_of(local // DAY)[:2], 1) * DAY,
-        ),
-        "w": _counted(
-            4,
-            "week",
-            WEEK,
-            _week_date(1),
-            1,
-            lambda local: weeks_in(week_date_of(local // DAY)[0]),
-            offset=3 * DAY,
-        ),
-        "D": _counted(
-            5,
-            "day of the year",
-            DAY,
-            lambda local: (local - _year_start(local)) // DAY + 1,
-            1,
-            lambda local: year_length(_year_of(local)),
-        ),
-        "d": _counted(
-            6,
-            "day",
-            DAY,
-            lambda local: date_of(local // DAY)[2],
-            1,
-            lambda local: month_length(*date_of(local // DAY)[:2]),
-        ),
-        "e": _WEEKDAY,
-        "E": _WEEKDAY,
+        "x": FieldRule(2, _weekyear, _set_weekyear, lambda local: weekyear_start(_weekyear(local)) * DAY),
+        "M": FieldRule(3, _month, _set_month, lambda local: days_of(_year(local), _month(local), 1) * DAY),
+        "w": _counted(4, "week", WEEK, _week, 1, lambda local: weeks_in(_weekyear(local)), offset=3 * DAY),
+        "D": _counted(5, "day of the year", DAY, _day_of_year, 1, lambda local: year_length(_year(local))),
+        "d": _counted(6, "day", DAY, _day, 1, _days_of_month),
+        **dict.fromkeys("eE", _counted(7, "weekday", DAY, _weekday, 1, lambda _: 7)),
         "a": _of_day(8, "half of the day", 12 * HOUR, 2),
         "H": _of_day(9, "hour", HOUR, 24),
         "k": _clock_hour(9, 24),
