@@ -33,12 +33,9 @@ FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = _functions()
 _INSTEAD: Final = (
     "let Pinot's own classes do it with --option functions=pinot-jars, or compute its result before the load"
 )
-_SPELLINGS: Final = {
-    canonical(name): name
-    for functions in FUNCTIONS.values()
-    for function in functions
-    for name in function.names
-}
+_NAMES: Final = sorted(
+    {name for functions in FUNCTIONS.values() for function in functions for name in function.names}
+)
 
 
 class UnsupportedFunction(ExpressionError):
@@ -60,7 +57,9 @@ def function_of(name: str, count: int) -> Function:
         raise UnsupportedFunction(f"Trellis does not carry out Pinot's function {spelling}: {_INSTEAD}")
     functions = FUNCTIONS.get(key)
     if functions is None:
-        raise ExpressionError(f"unknown function {name[:60]}{_hint(key)}")
+        hint = nearest(name[:60], _NAMES)
+        hint = hint if hint.startswith(": did") else ""
+        raise ExpressionError(f"unknown function {name[:60]}{hint}")
     for function in functions:
         if function.accepts(count):
             if function.package and find_spec(function.package) is None:
@@ -109,15 +108,6 @@ def array_sentence(expression: Expression, data_type: PinotType) -> str:
         f"{function} returns a primitive array, which Pinot cannot store in a column of {data_type.value}:"
         f" {effect}. Compute the column before the load"
     )
-
-
-def _hint(key: str) -> str:
-    """The nearest function, in its usual spelling."""
-    hint = nearest(key, (*FUNCTIONS, "and", "or"))
-    if not hint.startswith(": did"):
-        return ""
-    close = hint.split("'")[1]
-    return f": did you mean {_SPELLINGS.get(close, close)!r}?"
 
 
 def _accepted_counts(functions: tuple[Function, ...]) -> str:
