@@ -68,7 +68,7 @@ def check(
             findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
     if pinot_jars:
         known = {finding.message for finding in findings}
-        findings = [finding for finding in findings if not _is_unchecked_function(finding)]
+        findings = [finding for finding in findings if not _is_checked_by_pinot(finding)]
         for source, message in pinot_faults(text, table):
             if message not in known:
                 findings.append(Finding("fault", source, "", None, message))
@@ -110,8 +110,8 @@ def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:
         yield Finding("ignored", source, key.pointer, None, message)
 
 
-def _is_unchecked_function(finding: Finding) -> bool:
-    """Whether Pinot's classes check what is unchecked; functions of enrichers they take as they are."""
-    return finding.level == "unchecked" and finding.pointer.endswith(
-        ("/transformFunction", "/filterFunction")
+def _is_checked_by_pinot(finding: Finding) -> bool:
+    """Whether Pinot's classes check what is unchecked; enrichers and tasks they take as they are."""
+    return finding.level == "unchecked" and not finding.pointer.startswith(
+        ("/ingestionConfig/enrichmentConfigs", "/task")
     )
