@@ -132,7 +132,6 @@ def test_delivered_again_nothing_is_doubled(lake: Lake, cluster: Cluster, capsys
         ("check schema again", "done"),
         ("update schema again", "nothing to do"),
         ("update table again_OFFLINE", "nothing to do"),
-        ("reload table again_OFFLINE", "left out"),
     ]
     cluster.run_job("again", lake.folder / "out" / "ingestion-job.yaml")
     wait(lambda: cluster.query("SELECT COUNT(*), MAX(id) FROM again") == [[60, 59.0]], 20)

@@ -91,20 +91,10 @@ class TableConfig:
 
 @dataclass(frozen=True)
 class TableConfigResult:
-    """A table config as far as it could be read, and the faults.
-
-    `places` are the indexes of its transforms in the document.
-    """
+    """A table config as far as it could be read, and the faults."""
 
     config: TableConfig
     faults: tuple[Fault, ...]
-    places: tuple[int, ...] = ()
-
-    def is_unreadable(self, place: str) -> bool:
-        """Whether something at or below a place could not be read, or an object around it."""
-        return any(
-            fault.pointer.startswith(place) or place.startswith(fault.pointer) for fault in self.faults
-        )
 
 
 def table_config(document: Mapping[str, Any] | None, where: str = "table config") -> TableConfig:
@@ -140,7 +130,7 @@ def examine(document: Any) -> TableConfigResult:
         name_of(top.text("tableName") or ""),
         "REALTIME" if realtime else "OFFLINE",
         top.child_object("segmentsConfig").text("timeColumnName") or None,
-        tuple(transforms.values()),
+        tuple(transforms.items()),
         ingestion.child_object("filterConfig").text("filterFunction") or None,
         _complex(ingestion),
         ingestion.flag("continueOnError"),
@@ -149,7 +139,7 @@ def examine(document: Any) -> TableConfigResult:
         document,
         tuple(_enrichers(ingestion)),
     )
-    return TableConfigResult(config, tuple(dict.fromkeys(report.faults)), tuple(transforms))
+    return TableConfigResult(config, tuple(dict.fromkeys(report.faults)))
 
 
 def name_of(table: str) -> str:
@@ -163,13 +153,13 @@ def name_of(table: str) -> str:
     return table
 
 
-def _transforms(ingestion: TableConfigObject) -> dict[int, tuple[str, str]]:
-    """The transforms (column, function) by their indexes in the document."""
-    transforms: dict[int, tuple[str, str]] = {}
-    for index, transform in ingestion.items("transformConfigs"):
+def _transforms(ingestion: TableConfigObject) -> dict[str, str]:
+    """The functions by column."""
+    transforms: dict[str, str] = {}
+    for _, transform in ingestion.items("transformConfigs"):
         column, function = transform.text("columnName"), transform.text("transformFunction")
-        if column and function and column not in dict(transforms.values()):
-            transforms[index] = (column, function)
+        if column and function and column not in transforms:
+            transforms[column] = function
         elif column and function:
             transform.fault(f"Cannot set more than one transform function on column: {column}.")
         elif not any(isinstance(value, Mapping | list) for value in transform.document.values()):

@@ -30,13 +30,11 @@ def schema_faults(schema: PinotSchema, report: ReadReport) -> tuple[Fault, ...]:
 
 
 def config_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[Fault, ...]:
-    """The faults of a table config: of reading it, and with a schema that could be read those of its rows;
-    where the config could be read too, also those for which only a cluster refuses it.
-    """
+    """The faults of reading a table config, or else of its rules if the schema could be read."""
     read = examine_config(table)
-    if report.faults:
+    if report.faults or read.faults:
         return read.faults
-    return (*table_faults(schema, table), *(() if read.faults else cluster_faults(schema, table)))
+    return (*table_faults(schema, table), *cluster_faults(schema, table))
 
 
 def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:

@@ -11,26 +11,25 @@ from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.types import FieldType
 from trellis.dialects.pinot.expression.transforms import order_transforms
-from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
+from trellis.dialects.pinot.table.config import TableConfig, examine
 from trellis.dialects.pinot.table.known_keys import values_at
 from trellis.dialects.pinot.validation.expressions import check_expression
 from trellis.errors import SchemaError
 
 _TRANSFORMS: Final = "/ingestionConfig/transformConfigs"
-_FEEDING: Final = (_TRANSFORMS, "/ingestionConfig/aggregationConfigs")
-"""The objects that may read columns outside the schema."""
 _AGGREGATION: Final = re.compile(r'\s*\w+\s*\(\s*"?([^"(),]*?)"?\s*(?:,[^()]*)?\)\s*')
 """A function of a column, which may be quoted; more arguments may follow."""
 
 
 def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[Fault]:
-    """The reasons for the controller to refuse the table with this schema, with pointers into its config.
-
-    Consequences of a fault of reading are left out.
+    """The reasons for the controller to refuse the table with this schema, with pointers into its config:
+    those of reading it, or else those of the rules.
     """
     read = examine(document)
-    yield from read.faults
-    check = _TableCheck(schema, columns(schema), read.config, read)
+    if read.faults:
+        yield from read.faults
+        return
+    check = _TableCheck(schema, columns(schema), read.config)
     yield from check.name()
     yield from check.time_column()
     wrong_transforms = [*check.transforms()]
@@ -66,7 +65,6 @@ class _TableCheck:
     schema: PinotSchema
     fields: Mapping[str, FieldSpec]
     config: TableConfig
-    read: TableConfigResult
 
     def name(self) -> Iterator[Fault]:
         if self.config.name and self.schema.name and self.config.name != self.schema.name:
@@ -79,9 +77,7 @@ class _TableCheck:
     def time_column(self) -> Iterator[Fault]:
         name = self.config.time_column
         if name is None:
-            if self.config.kind == "REALTIME" and not self.read.is_unreadable(
-                "/segmentsConfig/timeColumnName"
-            ):
+            if self.config.kind == "REALTIME":
                 yield Fault("", "'timeColumnName' cannot be null in REALTIME table config")
             return
         spec = self.fields.get(name)
@@ -94,7 +90,7 @@ class _TableCheck:
             )
 
     def transforms(self) -> Iterator[Fault]:
-        declared = dict(zip(self.read.places, self.config.transforms, strict=True))
+        declared = dict(enumerate(self.config.transforms))
         checked = {}
         for index, (column, text) in declared.items():
             field = self.fields.get(column)
@@ -102,10 +98,9 @@ class _TableCheck:
             place = f"{_TRANSFORMS}/{index}/transformFunction"
             if checked[index].problem:
                 yield Fault(place, checked[index].problem, column, checked[index].unchecked)
-        all_read = not any(map(self.read.is_unreadable, _FEEDING))
         for index, (column, text) in declared.items():
             fed = any(column in other.arguments for at, other in checked.items() if at != index)
-            if all_read and column not in self.fields and not fed and not self._aggregated(column):
+            if column not in self.fields and not fed and not self._aggregated(column):
                 message = (
                     f"The destination column '{column}' of the transform function must be present in the"
                     " schema or as a source column for aggregations"
