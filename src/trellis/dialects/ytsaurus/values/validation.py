@@ -80,9 +80,13 @@ def _column_check(plain: Type, forms: ValueForms) -> ValueValidator:
     if plain in (YSON, Optional(YSON)):
         return _check_any
     if isinstance(plain, Primitive):
-        name = plain.name
-        return lambda value: check_primitive(name, _coerce(name, value, forms))
+        return lambda value: _check_plain(plain, value, forms)
     return lambda value: _check(plain, value, forms)
+
+
+def _check_plain(type: Primitive, value: Any, forms: ValueForms) -> Any:
+    _no_attributes(type, value)
+    return check_primitive(type.name, _coerce(type.name, value, forms))
 
 
 def _check_any(value: Any) -> Any:
