@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trellis.dialects.ytsaurus.spark.joins import TableRead, remember_table
 from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
 from trellis.dialects.ytsaurus.spark.table_writer import open_store
 from trellis.dialects.ytsaurus.spark.types import parse_hint
@@ -33,9 +35,11 @@ def enable_yt(session: SparkSession, store: str) -> None:
     session.dataSource.register(YtDataSource)
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     reader: Any = type(session.read)
+    reader.option = _recording(reader.option)
     reader.yt = _read_method(url)
     reader.schema_hint = _schema_hint
     writer: Any = type(session.range(0).write)
+    writer.option = _recording(writer.option)
     writer.yt = _write_method(url)
     writer.sorted_by = _sorted_by
     writer.optimize_for = _optimize_for
@@ -47,8 +51,9 @@ def _read_method(default: str) -> Any:
     def yt(self: Any, *paths: str, store: str | None = None) -> DataFrame:
         """The rows of tables, whose paths may have columns and ranges."""
         url = default if store is None else _absolute_url(store)
-        frame: DataFrame = self.format(FORMAT).option("store", url).option("paths", json.dumps(paths)).load()
-        return frame
+        reader = self.format(FORMAT).option("store", url)
+        table = TableRead(paths, _options_of(reader))
+        return remember_table(reader.option("paths", json.dumps(paths)).load(), table)
 
     return yt
 
@@ -57,8 +62,8 @@ def _write_method(default: str) -> Any:
     def yt(self: Any, path: str, mode: str | None = None, store: str | None = None) -> None:
         """Write the frame: `append`, `overwrite`, `ignore` where there is a table, or `error` (default)."""
         url = default if store is None else _absolute_url(store)
-        transaction = getattr(self, "_trellis_options", {}).get("transaction", "")
-        with open_store(url, transaction) as opened:
+        options = _options_of(self)
+        with open_store(url, options.get("transaction", "")) as opened:
             exists = opened.find(path) is not None
         if exists and mode == "ignore":
             return
@@ -68,7 +73,7 @@ def _write_method(default: str) -> Any:
         keys = getattr(self, "_trellis_keys", ())
         if keys:
             writer = _frame_of(self).sort(*keys).write
-            for name, value in getattr(self, "_trellis_options", {}).items():
+            for name, value in options.items():
                 writer = writer.option(name, value)
         writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))
         writer.mode("overwrite" if mode == "overwrite" else "append").save()
@@ -79,29 +84,43 @@ def _write_method(default: str) -> Any:
 def _schema_hint(self: Any, hint: Mapping[str, Any]) -> Any:
     """Types of columns: names such as `uint64`, documents of type_v3, or types of Spark."""
     types = {name: type_document(type) for name, type in parse_hint(hint).items()}
-    return _with_option(self, "schema_hint", dumps(types).decode())
+    return self.option("schema_hint", dumps(types).decode())
 
 
 def _sorted_by(self: Any, *names: str, unique_keys: bool = False) -> Any:
     """Sort the table by these columns."""
     self._trellis_keys = names
-    _with_option(self, "sorted_by", json.dumps(names))
-    return _with_option(self, "unique_keys", str(unique_keys).lower())
+    return self.option("sorted_by", json.dumps(names)).option("unique_keys", str(unique_keys).lower())
 
 
 def _optimize_for(self: Any, layout: str) -> Any:
     """`scan` or `lookup`."""
-    return _with_option(self, "optimize_for", layout)
+    return self.option("optimize_for", layout)
 
 
 def _transaction(self: Any, transaction_id: str) -> Any:
     """Read or write in a transaction, which somebody else commits."""
-    return _with_option(self, "transaction", transaction_id)
+    return self.option("transaction", transaction_id)
 
 
-def _with_option(self: Any, name: str, value: str) -> Any:
-    self._trellis_options = {**getattr(self, "_trellis_options", {}), name: value}
-    return self.option(name, value)
+def _recording(option: Any) -> Any:
+    """The method `option` of readers and writers, which do not show what options they have."""
+    if getattr(option, "is_recording", False):
+        return option
+
+    @wraps(option)
+    def record_option(self: Any, key: str, value: Any) -> Any:
+        self._trellis_options = {**_options_of(self), key: value}
+        return option(self, key, value)
+
+    record_option.is_recording = True  # type: ignore[attr-defined]
+    return record_option
+
+
+def _options_of(self: Any) -> dict[str, Any]:
+    """The options that a reader or writer was given."""
+    options: dict[str, Any] = self.__dict__.get("_trellis_options", {})
+    return options
 
 
 def _frame_of(writer: Any) -> DataFrame:

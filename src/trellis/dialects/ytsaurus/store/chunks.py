@@ -128,10 +128,10 @@ class ChunkFiles:
     """The files of a store."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder.absolute()
+        self.folder = folder.absolute()
 
     def path(self, chunk_id: str) -> Path:
-        return self._folder / f"{chunk_id}.parquet"
+        return self.folder / f"{chunk_id}.parquet"
 
     @contextmanager
     def open(self, chunk: Chunk) -> Iterator[pq.ParquetFile]:
@@ -198,7 +198,7 @@ class ChunkFiles:
     def delete_others(self, kept: frozenset[str], older_than: float) -> list[str]:
         """The ids of all files but those of some chunks, deleted; those written since are left alone."""
         deleted = []
-        for path in sorted(self._folder.iterdir()):
+        for path in sorted(self.folder.iterdir()):
             is_kept = path.suffix == ".parquet" and path.stem in kept
             if not is_kept and path.stat().st_mtime < older_than:
                 path.unlink(missing_ok=True)
@@ -208,7 +208,7 @@ class ChunkFiles:
     def delete_operation(self, operation: str, kept: Iterable[str] = ()) -> None:
         """Delete the chunks of an operation but some of them; each has its name before the id."""
         names = {self.path(chunk_id).name for chunk_id in kept}
-        for path in self._folder.glob(f"{operation}*"):
+        for path in self.folder.glob(f"{operation}*"):
             if path.name not in names:
                 path.unlink(missing_ok=True)
 
