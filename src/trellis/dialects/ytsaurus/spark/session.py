@@ -8,10 +8,11 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trellis.dialects.ytsaurus.spark.computed import with_computed_columns
 from trellis.dialects.ytsaurus.spark.joins import TableRead, remember_table
 from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
 from trellis.dialects.ytsaurus.spark.table_writer import open_store
-from trellis.dialects.ytsaurus.spark.types import parse_hint
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.types.document import type_document
 from trellis.dialects.ytsaurus.yson.writer import dumps
@@ -64,15 +65,18 @@ def _write_method(default: str) -> Any:
         url = default if store is None else _absolute_url(store)
         options = _options_of(self)
         with open_store(url, options.get("transaction", "")) as opened:
-            exists = opened.find(path) is not None
-        if exists and mode == "ignore":
+            table = None if opened.find(path) is None else opened.table(path)
+        if table is not None and mode == "ignore":
             return
-        if exists and mode in (None, "error", "errorifexists"):
+        if table is not None and mode in (None, "error", "errorifexists"):
             raise UsageError(f"{path} exists; write with mode append or overwrite")
         writer = self
         keys = getattr(self, "_trellis_keys", ())
         if keys:
-            writer = _frame_of(self).sort(*keys).write
+            frame = _frame_of(self)
+            if table is not None and mode == "append":
+                frame = with_computed_columns(frame, table.schema, TypeOptions.parse(options))
+            writer = frame.sort(*keys).write
             for name, value in options.items():
                 writer = writer.option(name, value)
         writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.spark.key_ranges import range_of_filters
 from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks, open_store
-from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint, spark_schema
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_flag, parse_hint, spark_schema
 from trellis.dialects.ytsaurus.spark.values import to_spark
 from trellis.dialects.ytsaurus.store.columns import stored_name
 from trellis.dialects.ytsaurus.store.reading import TableSource, open_source
@@ -58,7 +58,7 @@ class YtDataSource(spark.DataSource):
             self._types,
             hint=self._hint,
             keys=keys,
-            unique_keys=self._flag("unique_keys"),
+            unique_keys=parse_flag(self.options, "unique_keys"),
             optimize_for=self.options.get("optimize_for"),
             append=not overwrite,
             transaction=self._transaction,
@@ -89,10 +89,7 @@ class YtDataSource(spark.DataSource):
 
     @property
     def _types(self) -> TypeOptions:
-        return TypeOptions(self._flag("string_to_utf8"), self._flag("null_type_allowed"))
-
-    def _flag(self, name: str) -> bool:
-        return str(self.options.get(name, "false")).lower() == "true"
+        return TypeOptions.parse(self.options)
 
     def _open_sources(self, store: Store) -> list[TableSource]:
         return [open_source(store, path) for path in self._paths]
