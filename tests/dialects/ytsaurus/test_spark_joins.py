@@ -78,9 +78,13 @@ def test_joins_in_a_transaction(spark: Any, tables: Store) -> None:
     with tables.session("test") as inside:
         write(inside, f"<append=%true>{A}", "{k=d;n=9;a=9}")
         write(inside, f"<append=%true>{B}", "{k=d;n=9;b=new}")
-        reader = spark.read.option("transaction", inside.lineage[0])
-        merged = merge_join(reader.yt(A), reader.yt(B), ["k", "n"])
-        assert merged.where("n = 9").count() == 1
+        for reader in (
+            spark.read.transaction(inside.lineage[0]),
+            spark.read.option("transaction", inside.lineage[0]),
+            spark.read.options(transaction=inside.lineage[0]),
+        ):
+            merged = merge_join(reader.yt(A), reader.yt(B), ["k", "n"])
+            assert merged.where("n = 9").count() == 1
     assert merge_join(spark.read.yt(A), spark.read.yt(B), ["k", "n"]).where("n = 9").count() == 0
 
 

@@ -36,11 +36,11 @@ def enable_yt(session: SparkSession, store: str) -> None:
     session.dataSource.register(YtDataSource)
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     reader: Any = type(session.read)
-    reader.option = _recording(reader.option)
+    _record_options(reader)
     reader.yt = _read_method(url)
     reader.schema_hint = _schema_hint
     writer: Any = type(session.range(0).write)
-    writer.option = _recording(writer.option)
+    _record_options(writer)
     writer.yt = _write_method(url)
     writer.sorted_by = _sorted_by
     writer.optimize_for = _optimize_for
@@ -107,18 +107,23 @@ def _transaction(self: Any, transaction_id: str) -> Any:
     return self.option("transaction", transaction_id)
 
 
-def _recording(option: Any) -> Any:
-    """The method `option` of readers and writers, which do not show what options they have."""
-    if getattr(option, "is_recording", False):
-        return option
+def _record_options(kind: Any) -> None:
+    """Let readers or writers of a class keep the options that they are given, as they do not show them."""
+    option, options = kind.option, kind.options
+    if hasattr(option, "__wrapped__"):
+        return
 
     @wraps(option)
     def record_option(self: Any, key: str, value: Any) -> Any:
         self._trellis_options = {**_options_of(self), key: value}
         return option(self, key, value)
 
-    record_option.is_recording = True  # type: ignore[attr-defined]
-    return record_option
+    @wraps(options)
+    def record_options(self: Any, **values: Any) -> Any:
+        self._trellis_options = {**_options_of(self), **values}
+        return options(self, **values)
+
+    kind.option, kind.options = record_option, record_options
 
 
 def _options_of(self: Any) -> dict[str, Any]:
