@@ -58,6 +58,14 @@ def test_other_frames_are_joined_by_spark(spark: Any, tables: Store) -> None:
     create(tables, "[k:double^, c]", "//tmp/doubles", "{k=-0.;c=1};{k=0.;c=2};{k=%nan;c=3}")
     create(tables, "[k:int16^, c]", "//tmp/signed", "{k=1;c=1}")
     create(tables, "[k:uint8^, e]", "//tmp/unsigned", "{k=1u;e=1}")
+    for name in ("c", "e"):
+        list_type = {"type_name": "list", "item": "int8"}
+        columns = [
+            {"name": "k", "type_v3": list_type, "sort_order": "ascending"},
+            {"name": name, "type": "int64"},
+        ]
+        tables.create("table", f"//tmp/lists_{name}", {"schema": columns})
+        write(tables, f"//tmp/lists_{name}", f"{{k=[1];{name}=1}};{{k=[2];{name}=2}}")
     left = spark.read.yt(f"{A}{{k,a}}")
     doubles, other = spark.read.yt("//tmp/doubles"), spark.read.yt("//tmp/doubles").toDF("k", "e")
     for a, b in (
@@ -67,11 +75,14 @@ def test_other_frames_are_joined_by_spark(spark: Any, tables: Store) -> None:
         (doubles, other),
         (spark.read.yt("//tmp/doubles"), spark.read.yt("//tmp/doubles{k}")),
         (spark.read.yt("//tmp/signed"), spark.read.yt("//tmp/unsigned")),
-        (spark.read.yt(f"{A}{{k,a}}[b:c,a:b]"), spark.read.yt(f"{B}{{k,b}}")),
+        (spark.read.yt("//tmp/lists_c"), spark.read.yt("//tmp/lists_e")),
     ):
         merged, joined = merge_join(a, b, "k"), a.join(b, "k")
         assert rows_of(merged) == rows_of(joined)
         assert "Exchange" in plan_of(merged)
+    hinted = [spark.read.schema_hint({"n": "uint64"}).yt(path) for path in (A, B)]
+    merged = merge_join(*hinted, ["k", "n"])
+    assert ("Exchange" in plan_of(merged), merged.count()) == (True, 5)
 
 
 def test_joins_in_a_transaction(spark: Any, tables: Store) -> None:

@@ -14,6 +14,7 @@ from trellis.dialects.ytsaurus.spark.table_writer import FrameRows
 from trellis.dialects.ytsaurus.spark.types import TypeOptions, spark_schema
 from trellis.dialects.ytsaurus.spark.values import to_spark
 from trellis.dialects.ytsaurus.store.columns import stored_name
+from trellis.dialects.ytsaurus.store.rewriting.computed import ComputedColumns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,12 +25,14 @@ def with_computed_columns(frame: DataFrame, schema: TableSchema, types: TypeOpti
     computed = tuple(column for column in schema.columns if column.expression is not None)
     if not computed:
         return frame
+    references = ComputedColumns(schema).references
+    sources = tuple(column for column in schema.columns if column.name in references)
     kept = frame.drop(*(column.name for column in computed))
     added = spark_schema(TableSchema(computed), types)
     fields = to_arrow_schema(added)
 
     def compute(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = FrameRows(schema)
+        rows = FrameRows(TableSchema((*sources, *computed)))
         for batch in batches:
             stored = rows.to_stored(batch)
             for column, field in zip(computed, fields, strict=True):

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import datasource as spark
 from pyspark.sql.datasource import CaseInsensitiveDict
 from pyspark.sql.types import StructType
 
-from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
+from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.spark.source import YtDataSource, YtReader
 from trellis.dialects.ytsaurus.store.chunks import BATCH_ROWS
-from trellis.dialects.ytsaurus.store.reading import TableSource
 from trellis.dialects.ytsaurus.store.rewriting.planning import Rewrite, list_pieces, plan_key_ranges
-from trellis.dialects.ytsaurus.types.model import Optional, Primitive, Type, without_tags
+from trellis.dialects.ytsaurus.types.model import Decimal, Optional, Primitive, Type, without_tags
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -141,18 +141,21 @@ def _can_merge(left: YtReader, right: YtReader, on: Sequence[str]) -> bool:
     sources = [*left.sources, *right.sources]
     if len(sources) != 2 or sources[0].version.files.folder != sources[1].version.files.folder:
         return False
-    keys = [_key_types(source, on) for source in sources]
+    keys = [_key_types(reader, on) for reader in (left, right)]
     return bool(on) and keys[0] is not None and keys[0] == keys[1]
 
 
-def _key_types(source: TableSource, on: Sequence[str]) -> list[Type] | None:
-    """The types of columns that a table is sorted by; None if it is not."""
-    schema: TableSchema = source.input_table.filtered
+def _key_types(reader: YtReader, on: Sequence[str]) -> list[Type] | None:
+    """The types of columns that a table is sorted by; None if it is not, or has values of other types."""
+    (source,) = reader.sources
+    schema = source.input_table.filtered
     is_in_order = len(source.path.ranges or ()) <= 1
     if not is_in_order or schema.keys[: len(on)] != tuple(map(SortColumn, on)):
         return None
-    types = [_required_type(schema.by_name[name].type) for name in on]
-    return None if _FLOATS.intersection(types) else types
+    declared = [schema.by_name[name].type for name in on]
+    types = [_required_type(type) for type in declared]
+    are_plain = all(isinstance(type, Primitive | Decimal) and type not in _FLOATS for type in types)
+    return types if are_plain and declared == [reader.view.by_name[name].type for name in on] else None
 
 
 def _required_type(type: Type) -> Type:
@@ -164,7 +167,7 @@ def _matching_rows(left: pa.Table, right: pa.Table) -> pa.Table:
     """The numbers of rows with equal keys, as columns `left` and `right`, in their order."""
     keys = [str(number) for number in range(left.num_columns)]
     numbered = [
-        table.rename_columns(keys).append_column(name, pa.array(range(table.num_rows), pa.int64()))
+        table.rename_columns(keys).append_column(name, pa.array(np.arange(table.num_rows)))
         for table, name in ((left, "left"), (right, "right"))
     ]
     pairs: Any = numbered[0].join(numbered[1], keys, join_type="inner", use_threads=False)

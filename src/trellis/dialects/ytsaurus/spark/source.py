@@ -100,7 +100,7 @@ class YtReader(spark.DataSourceReader):
 
     def __init__(self, sources: Sequence[TableSource], view: TableSchema, types: TypeOptions) -> None:
         self.sources = sources
-        self._view = view
+        self.view = view
         self.fields = spark_schema(view, types)
 
     @property
@@ -121,16 +121,16 @@ class YtReader(spark.DataSourceReader):
 
     def output_files(self) -> OutputFiles:
         """What reads the rows of the tables as rows of the view."""
-        names = tuple(self._view.names)
+        names = tuple(self.view.names)
         rows = tuple(replace(source.row_source, columns=names) for source in self.sources)
-        return OutputFiles(self.sources[0].version.files, self._view, "scan", "", rows)
+        return OutputFiles(self.sources[0].version.files, self.view, "scan", "", rows)
 
     def to_spark(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of the view with the values that Spark has for them."""
         schema = self.arrow_schema
         arrays = [
             to_spark(batch.column(stored_name(column)), column.type, field.type)
-            for column, field in zip(self._view.columns, schema, strict=True)
+            for column, field in zip(self.view.columns, schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

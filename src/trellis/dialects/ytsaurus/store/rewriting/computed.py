@@ -39,6 +39,11 @@ class ComputedColumns:
             if column.expression is not None and (chosen is None or column.name in chosen)
         ]
 
+    @property
+    def references(self) -> frozenset[str]:
+        """The columns that they are computed from."""
+        return frozenset(name for _, expression in self._expressions for name in expression.references)
+
     def fill(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch in the layout of chunks, with the values of these columns. Raises YtError."""
         for column, expression in self._expressions:
