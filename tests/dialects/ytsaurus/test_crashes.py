@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import trellis
 from dialects.ytsaurus.test_tables import T, create, read, schema_of, write
 from trellis.dialects.ytsaurus.store.store import Store
 
@@ -106,6 +107,21 @@ AFTER = {
 }
 """What each command leaves; the others `{x=1}{x=2} [x] strong`."""
 
+KILLED_LOAD = """
+import os, signal, sys
+import trellis
+from trellis.dialects.ytsaurus.store.store import Store
+
+commit = Store.commit
+
+def commit_and_die(store):
+    commit(store)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Store.commit = commit_and_die
+trellis.pipeline("t", sys.argv[1], dialect="ytsaurus").load([{"k": 1}], table="//tmp/t", load_id="one")
+"""
+
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
@@ -134,3 +150,15 @@ def test_b15_a_command_that_is_killed(
     store.collect_garbage(age=-1)
     assert len([*(tmp_path / "store/chunks").iterdir()]) == 1
     assert [*(tmp_path / "store/locks").iterdir()] == []
+
+
+def test_b15_a_load_that_is_killed_between_its_rows_and_its_record(store: Store, store_url: str) -> None:
+    """It runs again, and passes over the table that has its rows."""
+    arguments = [sys.executable, "-c", KILLED_LOAD, store_url]
+    killed = subprocess.run(arguments, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False)
+    assert (killed.returncode, read(store)) == (-signal.SIGKILL, "{k=1}")
+    pipeline = trellis.pipeline("t", store_url, dialect="ytsaurus")
+    assert pipeline.destination.row_counts(pipeline.dataset) == {}
+    for load_id in ("one", "one", "two"):
+        pipeline.load([{"k": 1}], table=T, load_id=load_id)
+    assert read(store) == "{k=1}{k=1}"
