@@ -173,7 +173,8 @@ class ChunkFiles:
         for chunk_id in chunk_ids:
             if not self.path(chunk_id).exists():
                 raise YtError(
-                    f"the chunk {chunk_id} was deleted while it was taken over; run this again",
+                    f"{self.path(chunk_id)} is gone: it was deleted while it was taken over, or it is lost; "
+                    "run this again, or restore it from a backup",
                     ErrorCode.CONCURRENT_LOCK,
                 )
 
