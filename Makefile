@@ -35,7 +35,8 @@ test-registry: setup  ## run the tests that need Chromium, or Snowplow's own cli
 test-lake: setup  ## run the tests whose merges into Delta and Iceberg are jobs of Spark; ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m lake tests $(ARGS)
 
-test-yt: setup  ## run the tests of YTsaurus's own client against our server, 1 GB in and out; ARGS='-k name' to choose
+test-yt: export TRELLIS_YT_BYTES ?= 1000000000
+test-yt: setup  ## run the tests of YTsaurus's own client against our server, TRELLIS_YT_BYTES (1 GB) in and out; ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m 'yt or not yt' tests/dialects/ytsaurus/server $(ARGS)
 
 check: setup  ## lint, format, types (strict) and the rules of who may import whom

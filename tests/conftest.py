@@ -30,7 +30,8 @@ os.environ["TRELLIS_HISTORY"] = _HISTORY.name
 
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("few", deadline=None, max_examples=5)
+settings.load_profile(os.environ.get("TRELLIS_EXAMPLES") or ("ci" if os.environ.get("CI") else "dev"))
 
 
 # --- Spark -----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Collection, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -106,8 +107,14 @@ def imports(tree: ast.AST, module: str, package: bool, types_too: bool = True) -
             yield from imports(node, module, package, types_too)
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imported_by(path: Path, types_too: bool = True) -> list[tuple[int, str]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     return list(imports(tree, name_of(path), path.name == "__init__.py", types_too))
 
 
@@ -149,7 +156,7 @@ def test_pure_modules_open_no_files() -> None:
     for path in MODULES:
         if part_of(name_of(path)) not in PURE:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func).split(".")[-1]
                 if called in OPENERS:
@@ -313,7 +320,7 @@ def test_the_engine_asks_nobody_for_a_name(part: str) -> None:
     name_checks = [
         at(path, node.lineno, ast.unparse(node).splitlines()[0])
         for path in paths
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if asks_for_a_name(node)
     ]
     assert not name_checks, "the engine is missing a decision or an ability; find its name:\n" + "\n".join(

@@ -14,12 +14,27 @@ from typing import Any, Literal
 from trellis.evolution.projection import Path
 
 Target = Literal[
-    "int32", "int64", "float32", "float64", "bool", "millis", "text", "digits", "json", "binary", "other"
+    "int32",
+    "int64",
+    "float32",
+    "float64",
+    "bool",
+    "millis",
+    "text",
+    "digits",
+    "json",
+    "binary",
+    "same_int",
+    "same_float",
+    "same_bool",
+    "same_text",
+    "other",
 ]
 """What a column holds.
 
 `bool` is true or false, `millis` are milliseconds since 1970, `digits` decimals as text without zeros at
-their end, `json` compact JSON with sorted keys, `binary` bytes that come as hexadecimal text, `other` has no
+their end, `json` compact JSON with sorted keys, `binary` bytes that come as hexadecimal text. `same_int` and
+its like hold values of one kind, as they are; values of all others go through `convert`. `other` has no
 shortcut.
 """
 
@@ -77,7 +92,8 @@ class Cell:
     `convert` makes one value of a record what is stored; it gives None for NULL and raises Special.
     `longest` is how long a text may be, in UTF-16 units. `default` stands where there is no value; None:
     nothing does. Stored numbers must be `within` these bounds, texts pass `check`; `pattern` is how texts
-    write a time in UTC, and what it reads as must be `within` too, in milliseconds.
+    write a time in UTC, and what it reads as must be `within` too, in milliseconds. Where a value is
+    `required`, records without one are special.
     """
 
     column: str
@@ -90,6 +106,7 @@ class Cell:
     within: tuple[int, int] | None = None
     pattern: str | None = None
     check: Callable[[Any], bool] | None = None
+    required: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,7 @@ class ColumnarTransform:
     `used` are the keys at the top of a record that something is made of; the others are counted, each under
     what `unused` says of it; `take_warnings` gives what else the cells' `convert` counted since it was
     called last. `zone` is the time zone of texts without one. `joint` joins the keys of objects to names of
-    columns, so keys that hold it are special.
+    columns, so keys that hold it are special. Where it is `closed` records with other keys than `used` are.
     """
 
     cells: tuple[Cell, ...]
@@ -109,6 +126,7 @@ class ColumnarTransform:
     zone: str = "UTC"
     drops: Derived | None = None
     joint: str | None = None
+    closed: bool = False
 
 
 def at(record: Any, path: Path) -> Any:

@@ -51,7 +51,7 @@ def test_yson() -> None:
         (b"{a=\x01\x10abc}", "not YSON at byte 5: 'abc}'; expected a string of 8 bytes"),
     ],
 )
-def test_yson_that_is_broken(data: bytes, message: str) -> None:
+def test_b08_yson_that_is_broken(data: bytes, message: str) -> None:
     assert error_of("yson", data) == message
 
 

@@ -55,6 +55,20 @@ def test_a_map_with_a_command(tables: Store) -> None:
     assert (read(tables), schema_of(tables)) == ("{w=2}{w=3}{w=4}", "~[] weak")
 
 
+def test_formats_of_jobs_have_modes(store: Store) -> None:
+    create(store, "[k:date^, v:string]", "//tmp/a", '{k=0u;v="5"};{k=1u;v="6"}')
+    create(store, "[k:date^, v]")
+    job = Command(
+        "sed s/1970-01/2026-01/",
+        Format.parse("<time_mode=text>json"),
+        Format.parse("<time_mode=text;enable_string_to_all_conversion=%true>json"),
+    )
+    map_rows(store, job, ["//tmp/a"], [T])
+    assert read(store) == "{k=20454u;v=5}{k=20455u;v=6}"
+    reduce_rows(store, job, ["//tmp/a"], [T], K)
+    assert read(store) == "{k=20454u;v=5}{k=20455u;v=6}"
+
+
 def test_a_map_with_a_function_keeps_the_order_through_many_tasks(
     tables: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

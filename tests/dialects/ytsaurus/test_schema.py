@@ -165,7 +165,7 @@ def test_c25_aggregates() -> None:
     ]
 
 
-def test_c26_columns_are_limited() -> None:
+def test_c26_b02_columns_are_limited() -> None:
     columns = [{"name": f"c{index}", "type": "int64"} for index in range(32_001)]
     reading = read_schema(columns[:-1])
     assert (reading.faults, [str(warning) for warning in reading.warnings]) == (
@@ -175,7 +175,7 @@ def test_c26_columns_are_limited() -> None:
     assert faults(columns) == ["32001 columns; at most 32000 are allowed"]
 
 
-def test_c27_types_are_nested_32_levels_deep() -> None:
+def test_c27_b04_types_are_nested_32_levels_deep() -> None:
     assert not column_faults(type_v3=nested("list", depth=32))
     assert column_faults(type_v3=nested("list", depth=33)) == [
         "column a: the type is nested 33 levels deep; at most 32 are allowed"
@@ -283,7 +283,7 @@ def test_a_computed_column_before_its_source() -> None:
     ]
 
 
-def test_every_fault_is_listed() -> None:
+def test_b01_every_fault_is_listed() -> None:
     assert faults(
         loads(
             "<strict=5>[{type=int64}; 7; {name=a; type=any; required=%true; sort_order=up}; {name=a; type=x}]"
@@ -334,7 +334,7 @@ NAMES = [
 ]
 
 
-def test_256_keys() -> None:
+def test_b03_256_keys() -> None:
     columns = [{"name": f"k{index}", "type": "int64", "sort_order": "ascending"} for index in range(257)]
     with pytest.raises(YtError) as error:
         parse_schema(columns)

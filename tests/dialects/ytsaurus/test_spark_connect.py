@@ -16,13 +16,17 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
 SCRIPT = f"""
 import sys
 from pyspark.sql import SparkSession
-from trellis.dialects.ytsaurus.spark.session import enable_yt
+from trellis.dialects.ytsaurus.spark import enable_yt, merge_join
 
 remote, url = sys.argv[1:]
 spark = SparkSession.builder.remote(remote).getOrCreate()
 enable_yt(spark, url)
 frame = spark.read.yt("{T}").where("k > 1")
 frame.write.sorted_by("k").yt("//tmp/copy")
+joined = merge_join(spark.read.yt("{T}"), spark.read.yt("//tmp/copy{{k}}"), "k")
+assert joined.columns == ["k", "v"]
+assert sorted(map(tuple, joined.collect())) == [(2, 3), (3, 1), (3, 1), (3, 4), (3, 4)]
+assert "Exchange" not in joined._explain_string()
 """
 
 

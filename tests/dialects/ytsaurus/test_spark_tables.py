@@ -12,6 +12,7 @@ from pyspark.sql.functions import col
 from dialects.ytsaurus.test_laws import rows_in
 from dialects.ytsaurus.test_tables import T, create, read, schema_of, write
 from trellis.dialects.ytsaurus.client import YtClient
+from trellis.dialects.ytsaurus.computed.farm_hash import farm_hash
 from trellis.dialects.ytsaurus.schema.document import schema_document
 from trellis.dialects.ytsaurus.spark.session import enable_yt
 from trellis.dialects.ytsaurus.store.store import Store
@@ -91,6 +92,21 @@ def test_rows_of_spark_are_sorted_and_unique(spark: Any, tables: Store) -> None:
         frame.write.sorted_by("k", unique_keys=True).yt(T, mode="overwrite")
     spark.createDataFrame([(9, "x")], "k long, v string").write.yt(T, mode="append")
     assert read(tables, f"{T}[9]") == "{k=9;v=x}"
+
+
+def test_c32_c33_computed_columns(spark: Any, tables: Store) -> None:
+    create(tables, "[h:uint64^=farm_hash(k) % 5, k:utf8^, v]")
+    frame = spark.createDataFrame([(f"k{n}", n) for n in range(9)], "k string, v bigint")
+    frame.write.sorted_by("h", "k").yt(T, mode="append")
+    rows = rows_in(tables, T)
+    assert [(row["h"], row["k"]) for row in rows] == sorted(
+        (farm_hash(f"k{n}") % 5, f"k{n}".encode()) for n in range(9)
+    )
+    assert rows_in(tables, f"{T}[3]") == [row for row in rows if row["h"] == 3]
+    one = spark.createDataFrame([("z", 0, 7)], "k string, h int, v bigint")
+    create(tables, "[h:uint64^=farm_hash(k), k:utf8^, v]", "//tmp/replaced")
+    one.write.yt("//tmp/replaced", mode="append")
+    assert rows_in(tables, "//tmp/replaced") == [{"h": farm_hash("z"), "k": b"z", "v": 7}]
 
 
 def test_modes(spark: Any, tables: Store) -> None:

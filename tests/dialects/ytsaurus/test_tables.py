@@ -326,7 +326,7 @@ def test_garbage_is_collected(table: Store, tmp_path: Path) -> None:
     assert (len([*(tmp_path / "store/chunks").iterdir()]), read(table)) == (1, "{k=z}")
 
 
-def test_chunks_that_are_gone_or_damaged(table: Store, tmp_path: Path) -> None:
+def test_b14_chunks_that_are_gone_or_damaged(table: Store, tmp_path: Path) -> None:
     (chunk,) = (tmp_path / "store/chunks").iterdir()
     data = chunk.read_bytes()
     chunk.write_bytes(data[:-9])

@@ -161,14 +161,24 @@ def test_an_error_between_rows_is_in_the_trailers(server: Server, tmp_path: Path
     )
 
 
-def test_a_client_that_is_gone_in_the_middle_of_a_write(server: Server) -> None:
+@pytest.mark.parametrize(
+    ("length", "body"),
+    [
+        ("Transfer-Encoding: chunked", b'8\r\n{"k":2}\n\r\n'),
+        ("Transfer-Encoding: chunked", b'8\r\n{"k":'),
+        ("Content-Length: 100", b'{"k":2}\n'),
+        ("Content-Length: 100\r\nContent-Encoding: gzip", gzip.compress(b'{"k":2}\n')),
+    ],
+    ids=["between-chunks", "in-a-chunk", "length", "gzip"],
+)
+def test_b16_a_client_that_is_gone_in_the_middle_of_a_write(server: Server, length: str, body: bytes) -> None:
     with Store.open(server.url) as store:
         write_rows(store, T, [{"k": 1}])
     host, port = server.server_address[:2]
     with socket.create_connection((str(host), port), 30) as connection:
         parameters = json.dumps({"path": T, "input_format": "json"})
         request = f"PUT /api/v4/write_table HTTP/1.1\r\nHost: x\r\nX-YT-Parameters: {parameters}\r\n"
-        connection.sendall(f"{request}Transfer-Encoding: chunked\r\n\r\n8\r\n".encode() + b'{"k":2}\n\r\n')
+        connection.sendall(f"{request}{length}\r\n\r\n".encode() + body)
     status, _, data = send(server, "GET", f"/api/v4/read_table?path={T}", X_YT_Output_Format="json")
     assert (status, data) == (200, b'{"k":1}\n')
     with Store.open(server.url) as store:

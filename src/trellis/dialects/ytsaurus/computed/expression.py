@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from trellis.dialects.ytsaurus.computed.nodes import (
     Constant,
     Node,
     Reference,
+    TypedNode,
     ValueKind,
     iter_references,
 )
@@ -47,7 +48,7 @@ class Expression:
     text: str
     kind: ValueKind
     references: tuple[str, ...]
-    node: Node
+    root: TypedNode
     _evaluate: Evaluate = field(repr=False, compare=False)
 
     def evaluate(self, row: Row) -> Any:
@@ -73,7 +74,8 @@ def compile_expression(
     possible = compiler.possible_kinds(node)
     kind = _preferred(possible & frozenset(expected) or possible)
     references = tuple(dict.fromkeys(iter_references(node)))
-    return Expression(text, kind, references, node, compiler.compile(node, kind))
+    root = compiler.type_node(node, kind)
+    return Expression(text, kind, references, root, _compile(root))
 
 
 @dataclass(frozen=True)
@@ -106,33 +108,28 @@ class _Compiler:
                 shared = self._shared_kinds(node, function)
                 return shared if function.result is None else frozenset({function.result})
 
-    def compile(self, node: Node, kind: ValueKind) -> Evaluate:
+    def type_node(self, node: Node, kind: ValueKind) -> TypedNode:
+        """The node as a value of one of its possible kinds."""
         match node:
             case Constant(_, value):
-                constant = _as_kind(value, kind)
-                return lambda row: constant
-            case Reference(name):
-                return lambda row: _column_value(row.get(name))
+                return TypedNode(Constant(kind, _as_kind(value, kind)), kind)
+            case Reference():
+                return TypedNode(node, kind)
             case Call():
-                return self._compile_call(node, kind)
+                return TypedNode(node, kind, tuple(self._type_arguments(node, kind)))
 
-    def _compile_call(self, node: Call, kind: ValueKind) -> Evaluate:
+    def _type_arguments(self, node: Call, kind: ValueKind) -> Iterator[TypedNode]:
         function = self._function(node)
         shared = kind if function.result is None else None
         if shared is None and function.same:
             shared = _preferred(self._shared_kinds(node, function))
-        arguments = []
         for index, argument in enumerate(node.arguments):
             parameter = min(index, len(function.parameters) - 1)
             if shared is not None and parameter in function.same:
-                arguments.append(self.compile(argument, shared))
+                yield self.type_node(argument, shared)
             else:
                 allowed = self._allowed(node, argument, function.parameters[parameter])
-                arguments.append(self.compile(argument, _preferred(allowed)))
-        if node.function == "if":
-            condition, first, second = arguments
-            return lambda row: first(row) if condition(row) else second(row)
-        return _call(function, arguments)
+                yield self.type_node(argument, _preferred(allowed))
 
     def _function(self, node: Call) -> Function:
         function = FUNCTIONS.get(node.function)
@@ -166,6 +163,19 @@ class _Compiler:
 
     def _fault(self, message: str) -> YtError:
         return YtError(f"the expression {self.text!r} is not valid: {message}", ErrorCode.INVALID_SCHEMA)
+
+
+def _compile(typed: TypedNode) -> Evaluate:
+    match typed.node:
+        case Constant(_, value):
+            return lambda row: value
+        case Reference(name):
+            return lambda row: _column_value(row.get(name))
+        case Call("if"):
+            condition, first, second = map(_compile, typed.arguments)
+            return lambda row: first(row) if condition(row) else second(row)
+        case Call(name):
+            return _call(FUNCTIONS[name], [*map(_compile, typed.arguments)])
 
 
 def _call(function: Function, arguments: list[Evaluate]) -> Evaluate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.yson.values import Uint64, kind_of, to_bytes
@@ -10,7 +10,10 @@ from trellis.errors import UsageError
 
 _MASK: Final = 2**64 - 1
 _FACTOR: Final = 0x9DDFEA08EB382D69
-_SEED: Final = 0xDEADC0DE
+SEED: Final = 0xDEADC0DE
+"""The hash of no values, without their number."""
+T = TypeVar("T", bound=Any)
+"""An integer of 64 bits without sign, or an array of NumPy with such."""
 
 
 def farm_hash(*values: Any) -> Uint64:
@@ -19,44 +22,46 @@ def farm_hash(*values: Any) -> Uint64:
     >>> farm_hash(1), farm_hash(None)
     (933529381690826619u, 3315701238936582721u)
     """
-    result = _SEED
+    result = SEED
     for value in values:
-        result = _combine(result, _hash(value))
+        result = combine_hashes(result, _hash(value))
     return Uint64(result ^ len(values))
 
 
 def _hash(value: Any) -> int:
     match kind_of(value):
         case "string":
-            return _fingerprint(to_bytes(value))
+            return fingerprint(to_bytes(value))
         case "null":
-            return _mix(0)
+            return mix_integer(0)
         case "int64" | "uint64" | "boolean":
-            return _mix(int(value) & _MASK)
+            return mix_integer(int(value) & _MASK)
         case kind:
             raise YtError(f"farm_hash takes no {kind}; expected integers, booleans, strings or null")
 
 
-def _mix(value: int) -> int:
+def mix_integer(value: T) -> T:
+    """The hash of an integer."""
     mixed = value * _FACTOR & _MASK
-    mixed ^= mixed >> 44
-    mixed = mixed * _FACTOR & _MASK
-    mixed ^= mixed >> 41
-    return mixed * _FACTOR & _MASK
+    mixed = (mixed ^ (mixed >> 44)) * _FACTOR & _MASK
+    result: T = (mixed ^ (mixed >> 41)) * _FACTOR & _MASK
+    return result
 
 
-def _combine(low: int, high: int) -> int:
+def combine_hashes(low: T, high: T) -> T:
+    """The hash of some values and one more."""
     first = (low ^ high) * _FACTOR & _MASK
-    first ^= first >> 47
-    return _mix(high ^ first)
+    combined: T = mix_integer(high ^ first ^ (first >> 47))
+    return combined
 
 
-def _fingerprint(text: bytes) -> int:
+def fingerprint(text: bytes) -> int:
+    """The hash of a string. Raises UsageError without the library."""
     try:
         from farmhash import fingerprint64
     except ImportError:
         raise UsageError(
             "farm_hash of text needs a library: install trellis-spark[ytsaurus], which brings pyfarmhash"
         ) from None
-    fingerprint: int = fingerprint64(text)
-    return fingerprint
+    value: int = fingerprint64(text)
+    return value

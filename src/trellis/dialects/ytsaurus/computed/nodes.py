@@ -33,6 +33,15 @@ class Call:
 Node = Constant | Reference | Call
 
 
+@dataclass(frozen=True)
+class TypedNode:
+    """A node with the kind of its value. Constants have their value in that kind."""
+
+    node: Node
+    kind: ValueKind
+    arguments: tuple[TypedNode, ...] = ()
+
+
 def iter_references(node: Node) -> Iterator[str]:
     match node:
         case Reference(name):

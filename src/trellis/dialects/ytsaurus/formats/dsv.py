@@ -88,7 +88,7 @@ def _text(name: str, value: Any) -> bytes:
         case "boolean":
             return b"true" if value else b"false"
         case "double":
-            return format_double(value).encode()
+            return format_double(value).removeprefix("%").encode()
         case "int64" | "uint64":
             return b"%d" % value
         case kind:

@@ -60,14 +60,18 @@ class Format:
 
     @property
     def forms(self) -> ValueForms:
-        """How values of its rows are to be understood."""
+        """How values of its rows are to be understood. Raises YtError for a mode that is not known."""
+        uuid_mode: Any = self._mode("uuid_mode", "binary", "text_yt", "text_yql")
         every = self._flag("enable_type_conversion")
         return ValueForms(
-            positional=self._text("complex_type_mode", "named") == "positional",
-            named_dicts=self._text("string_keyed_dict_mode", "positional") == "named",
+            positional=self._mode("complex_type_mode", "named", "positional") == "positional",
+            named_dicts=self._mode("string_keyed_dict_mode", "positional", "named") == "named",
             integral_to_double=every or self._flag("enable_integral_to_double_conversion"),
             string_to_all=every or self._flag("enable_string_to_all_conversion"),
             all_to_string=every or self._flag("enable_all_to_string_conversion"),
+            decimal_as_text=self._mode("decimal_mode", "binary", "text") == "text",
+            time_as_text=self._mode("time_mode", "binary", "text") == "text",
+            uuid=uuid_mode,
         )
 
     def read_rows(self, source: bytes | BinaryIO) -> Iterator[Row]:
@@ -192,6 +196,13 @@ class Format:
         if flag is None:
             raise YtError(f"{name} of the format {self.name} is not a boolean")
         return flag
+
+    def _mode(self, name: str, *choices: str) -> str:
+        """One of some words, by default the first."""
+        mode = self._text(name, choices[0])
+        if mode not in choices:
+            raise YtError(f"{name} of the format {self.name} is {mode!r}; expected {' or '.join(choices)}")
+        return mode
 
     def _text(self, name: str, default: str) -> str:
         return to_key(self.attributes.get(name, default))

@@ -43,7 +43,8 @@ class LoadOptions:
                 forms: Any = replace(options.forms, integral_to_double=promotes)
                 options = replace(options, promote_integers=promotes, forms=forms)
             elif name in _FLAGS:
-                forms = replace(options.forms, **{name: _flag(name, value)})
+                flags: dict[str, Any] = {name: _flag(name, value)}
+                forms = replace(options.forms, **flags)
                 options = replace(options, forms=forms)
             else:
                 raise UsageError(f"there is no option {name!r}{nearest(name, OPTIONS)}")

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.loads.columnar import columnar_transform_of
 from trellis.dialects.ytsaurus.loads.options import LoadOptions
-from trellis.dialects.ytsaurus.loads.target import TargetTable, current_target
+from trellis.dialects.ytsaurus.loads.target import TargetTable, current_target, row_stager
 from trellis.dialects.ytsaurus.values.rows import RowValidator
 from trellis.evolution.columnar_transform import ColumnarTransform
 from trellis.evolution.dialect.transforms import Author, Flatten, RecordTransform
@@ -24,13 +25,14 @@ _NO_KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {}
 class TypedRows:
     """Makes one row of each record, or says why its table does not take it."""
 
-    columnar: ColumnarTransform | None = None
     kinds = _NO_KINDS
 
     def __init__(self, target: TargetTable, options: LoadOptions) -> None:
         self.table = target.name
         self._target = target
         self._validator = RowValidator(target.schema, options.forms)
+        self._stage = row_stager(target.schema)
+        self.columnar: ColumnarTransform | None = columnar_transform_of(target, self._validator)
 
     def __call__(self, record: Mapping[str, Any], /) -> TransformResult:
         try:
@@ -41,7 +43,7 @@ class TypedRows:
             raise Stopped(
                 f"{error.message}; fix the record, or reject such records: --contract data_type=discard_row"
             ) from None
-        return TransformResult([self._target.stage_row(row)])
+        return TransformResult([self._stage(row)])
 
     def take_warnings(self) -> Counter[str]:
         return Counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
@@ -67,17 +67,6 @@ class TargetTable:
         named = replace(table, columns={column.name: column for column in columns})
         return named.with_hints(**{TARGET: document, **_POPULATED})
 
-    def stage_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A valid row as the values of the staged columns."""
-        declared = self.schema.by_name
-        staged = {
-            name: _stage_value(declared[name], value) for name, value in row.items() if name in declared
-        }
-        others = {name: value for name, value in row.items() if name not in declared}
-        if others:
-            staged[UNDECLARED] = dumps(others, yson_format="binary")
-        return staged
-
 
 def path_of(name: str) -> str:
     """
@@ -130,13 +119,28 @@ def staged_column(column: Column) -> trellis_model.Column:
     return trellis_model.Column(column.name, "bigint", nullable=True, precision=_INTEGERS.get(name))
 
 
-def _stage_value(column: Column, value: Any) -> Any:
+def value_stager(column: Column) -> Callable[[Any], Any]:
+    """What makes valid values those of the staged column."""
     name = plain_name(column.type)
     match name:
         case None:
-            return dumps(value, yson_format="binary")
+            return lambda value: dumps(value, yson_format="binary")
         case "uint64":
-            return Decimal(int(value))
+            return lambda value: Decimal(int(value))
         case "utf8" | "json":
-            return to_bytes(value).decode()
-    return int(value) if name in RANGES else value
+            return lambda value: to_bytes(value).decode()
+    return int if name in RANGES else lambda value: value
+
+
+def row_stager(schema: TableSchema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """What makes valid rows the values of the staged columns."""
+    stagers = {column.name: value_stager(column) for column in schema.columns}
+
+    def stage(row: Mapping[str, Any]) -> dict[str, Any]:
+        staged = {name: stagers[name](value) for name, value in row.items() if name in stagers}
+        others = {name: value for name, value in row.items() if name not in stagers}
+        if others:
+            staged[UNDECLARED] = dumps(others, yson_format="binary")
+        return staged
+
+    return stage

@@ -46,8 +46,8 @@ class NodePath:
         for index, part in enumerate(parts):
             if part.startswith("@"):
                 attribute = [name for name in (part[1:], *parts[index + 1 :]) if name]
-                return cls(_names(parts[:index]), _names(attribute), object_id)
-        return cls(_names(parts), None, object_id)
+                return cls(_node_names(path, parts[:index]), _names(attribute), object_id)
+        return cls(_node_names(path, parts), None, object_id)
 
     @property
     def parent(self) -> NodePath:
@@ -65,6 +65,22 @@ def escape_name(name: str) -> str:
     'a\\\\/b\\\\@c'
     """
     return re.sub(r"([\\/@&*\[{])", r"\\\1", name)
+
+
+def _node_names(path: str, parts: list[str]) -> tuple[str, ...]:
+    """Names that every database can hold."""
+    names = _names(parts)
+    if any("\0" in name or not _is_text(name) for name in names):
+        raise YtError(f"the path {path!r} is not valid; a name of a node is text in UTF-8 without NUL")
+    return names
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _names(parts: list[str]) -> tuple[str, ...]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from trellis.dialects.ytsaurus.spark.computed import with_computed_columns
+from trellis.dialects.ytsaurus.spark.joins import TableRead, remember_table
 from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
 from trellis.dialects.ytsaurus.spark.table_writer import open_store
-from trellis.dialects.ytsaurus.spark.types import parse_hint
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.types.document import type_document
 from trellis.dialects.ytsaurus.yson.writer import dumps
@@ -33,9 +36,11 @@ def enable_yt(session: SparkSession, store: str) -> None:
     session.dataSource.register(YtDataSource)
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     reader: Any = type(session.read)
+    _record_options(reader)
     reader.yt = _read_method(url)
     reader.schema_hint = _schema_hint
     writer: Any = type(session.range(0).write)
+    _record_options(writer)
     writer.yt = _write_method(url)
     writer.sorted_by = _sorted_by
     writer.optimize_for = _optimize_for
@@ -47,8 +52,9 @@ def _read_method(default: str) -> Any:
     def yt(self: Any, *paths: str, store: str | None = None) -> DataFrame:
         """The rows of tables, whose paths may have columns and ranges."""
         url = default if store is None else _absolute_url(store)
-        frame: DataFrame = self.format(FORMAT).option("store", url).option("paths", json.dumps(paths)).load()
-        return frame
+        reader = self.format(FORMAT).option("store", url)
+        table = TableRead(paths, _options_of(reader))
+        return remember_table(reader.option("paths", json.dumps(paths)).load(), table)
 
     return yt
 
@@ -57,18 +63,21 @@ def _write_method(default: str) -> Any:
     def yt(self: Any, path: str, mode: str | None = None, store: str | None = None) -> None:
         """Write the frame: `append`, `overwrite`, `ignore` where there is a table, or `error` (default)."""
         url = default if store is None else _absolute_url(store)
-        transaction = getattr(self, "_trellis_options", {}).get("transaction", "")
-        with open_store(url, transaction) as opened:
-            exists = opened.find(path) is not None
-        if exists and mode == "ignore":
+        options = _options_of(self)
+        with open_store(url, options.get("transaction", "")) as opened:
+            table = None if opened.find(path) is None else opened.table(path)
+        if table is not None and mode == "ignore":
             return
-        if exists and mode in (None, "error", "errorifexists"):
+        if table is not None and mode in (None, "error", "errorifexists"):
             raise UsageError(f"{path} exists; write with mode append or overwrite")
         writer = self
         keys = getattr(self, "_trellis_keys", ())
         if keys:
-            writer = _frame_of(self).sort(*keys).write
-            for name, value in getattr(self, "_trellis_options", {}).items():
+            frame = _frame_of(self)
+            if table is not None and mode == "append":
+                frame = with_computed_columns(frame, table.schema, TypeOptions.parse(options))
+            writer = frame.sort(*keys).write
+            for name, value in options.items():
                 writer = writer.option(name, value)
         writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))
         writer.mode("overwrite" if mode == "overwrite" else "append").save()
@@ -79,29 +88,48 @@ def _write_method(default: str) -> Any:
 def _schema_hint(self: Any, hint: Mapping[str, Any]) -> Any:
     """Types of columns: names such as `uint64`, documents of type_v3, or types of Spark."""
     types = {name: type_document(type) for name, type in parse_hint(hint).items()}
-    return _with_option(self, "schema_hint", dumps(types).decode())
+    return self.option("schema_hint", dumps(types).decode())
 
 
 def _sorted_by(self: Any, *names: str, unique_keys: bool = False) -> Any:
     """Sort the table by these columns."""
     self._trellis_keys = names
-    _with_option(self, "sorted_by", json.dumps(names))
-    return _with_option(self, "unique_keys", str(unique_keys).lower())
+    return self.option("sorted_by", json.dumps(names)).option("unique_keys", str(unique_keys).lower())
 
 
 def _optimize_for(self: Any, layout: str) -> Any:
     """`scan` or `lookup`."""
-    return _with_option(self, "optimize_for", layout)
+    return self.option("optimize_for", layout)
 
 
 def _transaction(self: Any, transaction_id: str) -> Any:
     """Read or write in a transaction, which somebody else commits."""
-    return _with_option(self, "transaction", transaction_id)
+    return self.option("transaction", transaction_id)
 
 
-def _with_option(self: Any, name: str, value: str) -> Any:
-    self._trellis_options = {**getattr(self, "_trellis_options", {}), name: value}
-    return self.option(name, value)
+def _record_options(kind: Any) -> None:
+    """Let readers or writers of a class keep the options that they are given, as they do not show them."""
+    option, options = kind.option, kind.options
+    if hasattr(option, "__wrapped__"):
+        return
+
+    @wraps(option)
+    def record_option(self: Any, key: str, value: Any) -> Any:
+        self._trellis_options = {**_options_of(self), key: value}
+        return option(self, key, value)
+
+    @wraps(options)
+    def record_options(self: Any, **values: Any) -> Any:
+        self._trellis_options = {**_options_of(self), **values}
+        return options(self, **values)
+
+    kind.option, kind.options = record_option, record_options
+
+
+def _options_of(self: Any) -> dict[str, Any]:
+    """The options that a reader or writer was given."""
+    options: dict[str, Any] = self.__dict__.get("_trellis_options", {})
+    return options
 
 
 def _frame_of(writer: Any) -> DataFrame:

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.spark.key_ranges import range_of_filters
 from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks, open_store
-from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint, spark_schema
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_flag, parse_hint, spark_schema
 from trellis.dialects.ytsaurus.spark.values import to_spark
 from trellis.dialects.ytsaurus.store.columns import stored_name
 from trellis.dialects.ytsaurus.store.reading import TableSource, open_source
@@ -58,7 +58,7 @@ class YtDataSource(spark.DataSource):
             self._types,
             hint=self._hint,
             keys=keys,
-            unique_keys=self._flag("unique_keys"),
+            unique_keys=parse_flag(self.options, "unique_keys"),
             optimize_for=self.options.get("optimize_for"),
             append=not overwrite,
             transaction=self._transaction,
@@ -89,10 +89,7 @@ class YtDataSource(spark.DataSource):
 
     @property
     def _types(self) -> TypeOptions:
-        return TypeOptions(self._flag("string_to_utf8"), self._flag("null_type_allowed"))
-
-    def _flag(self, name: str) -> bool:
-        return str(self.options.get(name, "false")).lower() == "true"
+        return TypeOptions.parse(self.options)
 
     def _open_sources(self, store: Store) -> list[TableSource]:
         return [open_source(store, path) for path in self._paths]
@@ -102,29 +99,40 @@ class YtReader(spark.DataSourceReader):
     """Reads the columns of a view: each partition has rows of about one chunk."""
 
     def __init__(self, sources: Sequence[TableSource], view: TableSchema, types: TypeOptions) -> None:
-        self._sources = sources
-        self._view = view
-        self._types = types
+        self.sources = sources
+        self.view = view
+        self.fields = spark_schema(view, types)
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        return to_arrow_schema(self.fields)
 
     def pushFilters(self, filters: list[spark.Filter]) -> Iterable[spark.Filter]:  # noqa: N802
         """Filters on the first key column leave chunks unread; Spark filters the rows of the others."""
-        self._sources = [_within(source, filters) for source in self._sources]
+        self.sources = [_within(source, filters) for source in self.sources]
         return filters
 
     def partitions(self) -> Sequence[spark.InputPartition]:
-        return [spark.InputPartition(pieces) for pieces in pack_pieces(list_pieces(self._sources))]
+        return [spark.InputPartition(pieces) for pieces in pack_pieces(list_pieces(self.sources))]
 
     def read(self, partition: spark.InputPartition) -> Iterator[pa.RecordBatch]:
-        names = tuple(self._view.names)
-        rows = tuple(replace(source.row_source, columns=names) for source in self._sources)
-        output = OutputFiles(self._sources[0].version.files, self._view, "scan", "", rows)
-        schema = to_arrow_schema(spark_schema(self._view, self._types))
-        for _, batch in output.read_pieces(_pieces_of(partition)):
-            arrays = [
-                to_spark(batch.column(stored_name(column)), column.type, field.type)
-                for column, field in zip(self._view.columns, schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        for _, batch in self.output_files().read_pieces(_pieces_of(partition)):
+            yield self.to_spark(batch)
+
+    def output_files(self) -> OutputFiles:
+        """What reads the rows of the tables as rows of the view."""
+        names = tuple(self.view.names)
+        rows = tuple(replace(source.row_source, columns=names) for source in self.sources)
+        return OutputFiles(self.sources[0].version.files, self.view, "scan", "", rows)
+
+    def to_spark(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows of the view with the values that Spark has for them."""
+        schema = self.arrow_schema
+        arrays = [
+            to_spark(batch.column(stored_name(column)), column.type, field.type)
+            for column, field in zip(self.view.columns, schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 class YtWriter(spark.DataSourceArrowWriter):

@@ -21,6 +21,7 @@ from trellis.dialects.ytsaurus.spark.types import TypeOptions, table_schema
 from trellis.dialects.ytsaurus.spark.values import to_stored
 from trellis.dialects.ytsaurus.store.chunks import Slice
 from trellis.dialects.ytsaurus.store.columns import arrow_schema, stored_name
+from trellis.dialects.ytsaurus.store.rewriting.computed import ComputedColumns
 from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, check_borders, write_batches
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import commit_slices, last_row_key
@@ -80,7 +81,8 @@ class TableWriter:
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> WrittenChunks:
         """Raises YtError for values that do not fit, and rows out of order."""
-        return WrittenChunks(write_batches(self.output, map(self._convert, batches)))
+        rows = FrameRows(self.output.schema)
+        return WrittenChunks(write_batches(self.output, map(rows.to_stored, batches)))
 
     def commit(self, slices: Sequence[Slice]) -> None:
         """Raises YtError; the table stays as it was then."""
@@ -106,12 +108,19 @@ class TableWriter:
     def abort(self) -> None:
         self.output.files.delete_operation(self.output.operation)
 
-    def _convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        schema = self.output.schema
-        columns = {stored_name(column): column for column in schema.columns}
-        fields = arrow_schema(schema)
-        arrays = [_stored_array(batch, columns.get(field.name), field.type) for field in fields]
-        return pa.RecordBatch.from_arrays(arrays, schema=fields)
+
+class FrameRows:
+    """Batches of a frame as rows of a table: columns that a frame lacks are null, or computed."""
+
+    def __init__(self, schema: TableSchema) -> None:
+        self._columns = {stored_name(column): column for column in schema.columns}
+        self._fields = arrow_schema(schema)
+        self._computed = ComputedColumns(schema)
+
+    def to_stored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Raises YtError for values that do not fit."""
+        arrays = [_stored_array(batch, self._columns.get(field.name), field.type) for field in self._fields]
+        return self._computed.fill(pa.RecordBatch.from_arrays(arrays, schema=self._fields))
 
 
 @contextmanager
@@ -129,7 +138,7 @@ def _hinted(schema: TableSchema, hint: Mapping[str, Type]) -> TableSchema:
 def _stored_array(batch: pa.RecordBatch, column: Column | None, type: pa.DataType) -> pa.Array:
     if column is None:
         return pa.nulls(batch.num_rows, type)
-    if column.name in batch.schema.names:
+    if column.name in batch.schema.names and column.expression is None:
         return to_stored(batch.column(column.name), column.name, column.type)
     return to_stored(pa.nulls(batch.num_rows, type), column.name, column.type)
 
@@ -143,6 +152,3 @@ def _check_columns(path: str, schema: TableSchema, fields: StructType, keys: Seq
     if keys and tuple(keys) != schema.keys:
         names = ", ".join(map(str, schema.keys)) or "nothing"
         raise YtError(f"{path} is sorted by {names}; what is appended must be sorted by the same columns")
-    computed = [column.name for column in schema.columns if column.expression is not None]
-    if computed:
-        raise YtError(f"{path}: the column {computed[0]} is computed, which frames cannot be; use a merge")

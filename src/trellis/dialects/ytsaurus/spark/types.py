@@ -89,6 +89,16 @@ class TypeOptions:
     null_type_allowed: bool = False
     """Whether columns of the type null have no type in Spark, either; else they are booleans."""
 
+    @classmethod
+    def parse(cls, options: Mapping[str, Any]) -> TypeOptions:
+        """Those among the options of a reader or writer."""
+        names = ("string_to_utf8", "null_type_allowed")
+        return cls(*(parse_flag(options, name) for name in names))
+
+
+def parse_flag(options: Mapping[str, Any], name: str) -> bool:
+    return str(options.get(name, "false")).lower() == "true"
+
 
 def spark_schema(schema: TableSchema, options: TypeOptions) -> spark.StructType:
     """The declared columns of a table as fields."""

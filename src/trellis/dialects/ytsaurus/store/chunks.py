@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -128,10 +128,10 @@ class ChunkFiles:
     """The files of a store."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder.absolute()
+        self.folder = folder.absolute()
 
     def path(self, chunk_id: str) -> Path:
-        return self._folder / f"{chunk_id}.parquet"
+        return self.folder / f"{chunk_id}.parquet"
 
     @contextmanager
     def open(self, chunk: Chunk) -> Iterator[pq.ParquetFile]:
@@ -141,7 +141,7 @@ class ChunkFiles:
             with pq.ParquetFile(path) as file:
                 yield file
         except FileNotFoundError:
-            raise StorageError(f"{path} is gone; it has rows of a table, restore it from a backup") from None
+            raise _gone(path) from None
         except pa.ArrowException as error:
             reason = str(error).partition("\n")[0]
             raise StorageError(f"{path} is damaged ({reason}); restore it from a backup") from None
@@ -173,22 +173,33 @@ class ChunkFiles:
         for chunk_id in chunk_ids:
             if not self.path(chunk_id).exists():
                 raise YtError(
-                    f"the chunk {chunk_id} was deleted while it was taken over; run this again",
+                    f"{self.path(chunk_id)} is gone: it was deleted while it was taken over, or it is lost; "
+                    "run this again, or restore it from a backup",
                     ErrorCode.CONCURRENT_LOCK,
                 )
 
     def copy_file(self, source: ChunkFiles, chunk_id: str) -> None:
-        """A chunk of another store. Ids are random, so a file of the same id is the same file."""
-        path = self.path(chunk_id)
-        if not path.exists():
-            partial = path.with_suffix(".partial")
-            shutil.copyfile(source.path(chunk_id), partial)
-            partial.replace(path)
+        """A chunk of another store. Ids are random, so a file of the same id is the same file.
+
+        Raises StorageError.
+        """
+        origin, path = source.path(chunk_id), self.path(chunk_id)
+        if not origin.exists():
+            raise _gone(origin)
+        if path.exists():
+            return
+        partial = path.with_suffix(".partial")
+        try:
+            with _writing(path):
+                shutil.copyfile(origin, partial)
+                partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
 
     def delete_others(self, kept: frozenset[str], older_than: float) -> list[str]:
         """The ids of all files but those of some chunks, deleted; those written since are left alone."""
         deleted = []
-        for path in sorted(self._folder.iterdir()):
+        for path in sorted(self.folder.iterdir()):
             is_kept = path.suffix == ".parquet" and path.stem in kept
             if not is_kept and path.stat().st_mtime < older_than:
                 path.unlink(missing_ok=True)
@@ -198,7 +209,7 @@ class ChunkFiles:
     def delete_operation(self, operation: str, kept: Iterable[str] = ()) -> None:
         """Delete the chunks of an operation but some of them; each has its name before the id."""
         names = {self.path(chunk_id).name for chunk_id in kept}
-        for path in self._folder.glob(f"{operation}*"):
+        for path in self.folder.glob(f"{operation}*"):
             if path.name not in names:
                 path.unlink(missing_ok=True)
 
@@ -211,6 +222,21 @@ def row_groups(file: pq.ParquetFile) -> list[RowGroup]:
         groups.append(RowGroup(index, start, tuple(key)))
         start += file.metadata.row_group(index).num_rows
     return groups
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise StorageError(
+            f"{path} cannot be written: {reason}; make room on its disk and run this again"
+        ) from None
+
+
+def _gone(path: Path) -> StorageError:
+    return StorageError(f"{path} is gone; it has rows of a table, restore it from a backup")
 
 
 class ChunkWriter:
@@ -259,8 +285,7 @@ class ChunkWriter:
     def abort(self) -> None:
         """Removes what was written."""
         if self._open is not None:
-            self._open.writer.close()
-            self._open.path.unlink(missing_ok=True)
+            self._open.abort()
         for part in self._slices:
             self._files.path(part.chunk.id).unlink(missing_ok=True)
 
@@ -304,19 +329,28 @@ class _OpenChunk:
         self._rows = 0
 
     def write(self, table: pa.Table, weight: int) -> None:
+        """Raises StorageError."""
         size = _GROUP_ROWS[self._optimize_for]
-        self.writer.write_table(table, row_group_size=size)
+        with _writing(self.path):
+            self.writer.write_table(table, row_group_size=size)
         if self._schema.is_sorted:
             self._first_keys += (self._key(table, start) for start in range(0, table.num_rows, size))
             self._last_key = self._key(table, table.num_rows - 1)
         self.weight += weight
         self._rows += table.num_rows
 
+    def abort(self) -> None:
+        with suppress(OSError):  # what is left in its buffers may not fit on the disk, either
+            self.writer.close()
+        self.path.unlink(missing_ok=True)
+
     def close(self) -> Slice:
+        """Raises StorageError."""
         if self._schema.is_sorted:
             keys = dumps([list(key) for key in self._first_keys])
             self.writer.add_key_value_metadata({_FIRST_KEYS: keys})
-        self.writer.close()
+        with _writing(self.path):
+            self.writer.close()
         metadata = pq.read_metadata(self.path)
         groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
         uncompressed = sum(group.total_byte_size for group in groups)

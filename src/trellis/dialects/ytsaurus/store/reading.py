@@ -23,6 +23,7 @@ from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.types.simple import simple_type
 from trellis.dialects.ytsaurus.values.order import encode_key
+from trellis.dialects.ytsaurus.values.presentation import row_presenter
 from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
 from trellis.dialects.ytsaurus.yson.values import MAX_INT64, Uint64, kind_of
 
@@ -164,8 +165,9 @@ class TableSource:
 
 def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
     """The bytes of the rows of all ranges, each after its marks if `controls` asks for some."""
+    present = row_presenter(source.schema, format.forms)
     parts = (
-        TablePart(index, start, source.read_rows_between(start, end))
+        TablePart(index, start, map(present, source.read_rows_between(start, end)))
         for index, (start, end) in enumerate(source.intervals())
         if start < end
     )

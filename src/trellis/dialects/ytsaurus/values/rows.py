@@ -31,7 +31,8 @@ class RowValidator:
         self._validate_undeclared = value_validator(ANY, forms)
         self._any_keys = {column.name for column in schema.key_columns if column.type == ANY}
         self._keys = [column.name for column in schema.key_columns]
-        self._expressions = _expressions(schema)
+        self.expressions = _expressions(schema)
+        """Those of computed columns, by their names."""
         self._required = [column.name for column in schema.columns if column.required]
         self.row_number = 0
         """Of the next row, for errors."""
@@ -55,22 +56,23 @@ class RowValidator:
             raise YtError(f"expected a map, not {shown(row)}", ErrorCode.SCHEMA_VIOLATION)
         values = {}
         for name, value in row.items():
-            if name in self._expressions:
+            if name in self.expressions:
                 continue
-            value = self._validate_column(name, value)
+            value = self.validate_column(name, value)
             if value is not None:
                 values[name] = value
         for name in self._required:
             if name not in values:
-                self._validate_column(name, None)
-        for name, expression in self._expressions.items():
+                self.validate_column(name, None)
+        for name, expression in self.expressions.items():
             computed = expression.evaluate(values)
             if computed is not None:
-                values[name] = self._validate_column(name, computed)
+                values[name] = self.validate_column(name, computed)
         self._check_size(values)
         return values
 
-    def _validate_column(self, name: str, value: Any) -> Any:
+    def validate_column(self, name: str, value: Any) -> Any:
+        """The value as it is stored. Raises YtError."""
         validate = self._validators.get(name)
         try:
             if validate is None:

@@ -23,8 +23,9 @@ from trellis.dialects.ytsaurus.types.model import (
     is_nullable,
     without_tags,
 )
-from trellis.dialects.ytsaurus.values.decimals import decode_decimal
+from trellis.dialects.ytsaurus.values.decimals import decode_decimal, encode_decimal
 from trellis.dialects.ytsaurus.values.primitives import check_primitive, mismatch, shown, violation, wire_kind
+from trellis.dialects.ytsaurus.values.text_forms import TIMES, UuidForm, parse_time, parse_uuid
 from trellis.dialects.ytsaurus.yson.values import MAX_INT64, Attributed, Uint64, kind_of, to_bytes
 from trellis.dialects.ytsaurus.yson.writer import format_double
 
@@ -40,6 +41,12 @@ class ValueForms:
     integral_to_double: bool = False
     string_to_all: bool = False
     all_to_string: bool = False
+    decimal_as_text: bool = False
+    """`12.34` instead of bytes: decimal_mode=text."""
+    time_as_text: bool = False
+    """`2023-11-14` instead of numbers: time_mode=text."""
+    uuid: UuidForm = "binary"
+    """uuid_mode."""
 
 
 DEFAULT_FORMS: Final = ValueForms()
@@ -80,9 +87,14 @@ def _column_check(plain: Type, forms: ValueForms) -> ValueValidator:
     if plain in (YSON, Optional(YSON)):
         return _check_any
     if isinstance(plain, Primitive):
-        name = plain.name
-        return lambda value: check_primitive(name, _coerce(name, value, forms))
+        return lambda value: _check_plain(plain, value, forms)
     return lambda value: _check(plain, value, forms)
+
+
+def _check_plain(type: Primitive, value: Any, forms: ValueForms) -> Any:
+    _no_attributes(type, value)
+    value = _from_form(type.name, value, forms)
+    return check_primitive(type.name, _coerce(type.name, value, forms))
 
 
 def _check_any(value: Any) -> Any:
@@ -113,6 +125,16 @@ def complete_value(type: Type, value: Any) -> Any:
         case Variant():
             name, part = value
             return [name, complete_value(_alternative(plain, name), part)]
+    return value
+
+
+def _from_form(name: str, value: Any, forms: ValueForms) -> Any:
+    """Times and uuids that come as text, in their own kind."""
+    if forms.time_as_text and name in TIMES:
+        number = parse_time(name, value)
+        return Uint64(number) if number >= 0 and wire_kind(name) == "uint64" else number
+    if name == "uuid" and forms.uuid != "binary":
+        return parse_uuid(forms.uuid, value)
     return value
 
 
@@ -160,7 +182,7 @@ def _check(type: Type, value: Any, forms: ValueForms) -> Any:
             return value
         case Primitive(name):
             _no_attributes(type, value)
-            return check_primitive(name, value)
+            return check_primitive(name, _from_form(name, value, forms))
         case Tagged(_, item):
             return _check(item, value, forms)
         case Optional(item):
@@ -170,6 +192,8 @@ def _check(type: Type, value: Any, forms: ValueForms) -> Any:
         case Decimal():
             if kind_of(value) != "string":
                 raise mismatch(type, value)
+            if forms.decimal_as_text:
+                return encode_decimal(type, to_bytes(value).decode("utf-8", "backslashreplace"))
             decode_decimal(type, to_bytes(value))
             return to_bytes(value)
         case List(item):

@@ -14,6 +14,15 @@ from trellis.dialects.ytsaurus.errors import YtError
 
 Kind = Literal["null", "int64", "uint64", "double", "boolean", "string", "list", "map"]
 
+_KINDS: Final[Mapping[type, Kind]] = {
+    type(None): "null",
+    bool: "boolean",
+    float: "double",
+    **dict.fromkeys((bytes, str), "string"),
+    **dict.fromkeys((list, tuple), "list"),
+    dict: "map",
+}
+"""By class, where the class alone decides."""
 MIN_INT64: Final = -(2**63)
 MAX_INT64: Final = 2**63 - 1
 MAX_UINT64: Final = 2**64 - 1
@@ -48,11 +57,10 @@ def kind_of(value: Any) -> Kind:
     >>> [kind_of(value) for value in (None, 1, Uint64(1), 2**63, 1.0, True, b"", [], {})]
     ['null', 'int64', 'uint64', 'uint64', 'double', 'boolean', 'string', 'list', 'map']
     """
+    kind = _KINDS.get(value.__class__)
+    if kind is not None:
+        return kind
     match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
         case Uint64() if 0 <= value <= MAX_UINT64:
             return "uint64"
         case int() if MIN_INT64 <= value <= MAX_UINT64 and not isinstance(value, Uint64):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from struct import pack
 from typing import Any, Final, Literal
@@ -12,7 +13,10 @@ from trellis.dialects.ytsaurus.yson.values import YsonError, kind_of, split_attr
 
 YsonFormat = Literal["text", "pretty", "binary"]
 
+_PLAIN: Final = re.compile(rb"[ !#-\[\]-~]*")
+"""Text without anything to escape."""
 _HEX: Final = b"0123456789abcdefABCDEF"
+_BYTES: Final = [bytes([byte]) for byte in range(0x80)]
 _NAMED: Final = {0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t", 0x22: b'\\"', 0x5C: b"\\\\"}
 
 
@@ -70,9 +74,10 @@ class _Writer:
 
     def _write_block(self, start: bytes, items: Any, end: bytes, depth: int) -> None:
         self.parts.append(start)
+        is_map = isinstance(items, Mapping)
         for item in items:
             self._write_line(depth + 1)
-            if isinstance(items, Mapping):
+            if is_map:
                 self.write_pair(item, items[item], depth + 1)
             else:
                 self.write(item, depth + 1)
@@ -88,7 +93,7 @@ class _Writer:
     def _string(self, text: bytes) -> bytes:
         if self._binary:
             return b"\x01" + _varint(len(text) << 1) + text
-        return b'"' + b"".join(_escaped(text)) + b'"'
+        return b'"' + (text if _PLAIN.fullmatch(text) else b"".join(_escaped(text))) + b'"'
 
 
 def _text_scalar(value: Any, kind: str) -> bytes:
@@ -116,6 +121,8 @@ def _binary_scalar(value: Any, kind: str) -> bytes:
 
 
 def _varint(number: int) -> bytes:
+    if number <= 0x7F:
+        return _BYTES[number]
     parts = bytearray()
     while number > 0x7F:
         parts.append(number & 0x7F | 0x80)

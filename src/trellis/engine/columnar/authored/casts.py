@@ -129,6 +129,18 @@ def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return floats
 
 
+def _same_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+    """Numbers that were no integers in JSON, as far as the array tells; nor did their digits overflow."""
+    _refuse_integers(array, 0)
+    return array
+
+
+def _same_text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+    if is_long(array, cell.longest):
+        raise FastPathMiss
+    return array
+
+
 def text(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Text without null characters that is not too long."""
     if _has_nul(array) or is_long(array, cell.longest):
@@ -262,4 +274,8 @@ _KERNELS: Final[Mapping[tuple[str, Target], Kernel]] = {
     ("object", "json"): _object,
     ("int", "json"): _integer_to_text,
     ("bool", "json"): _flag_to_text,
+    ("bool", "same_bool"): _flag,
+    ("int", "same_int"): _integer,
+    ("float", "same_float"): _same_float,
+    ("text", "same_text"): _same_text,
 }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -71,6 +72,10 @@ class Records(Protocol):
         """Whether a key of the records, or of objects in them, holds this text."""
         ...
 
+    def rows_with_unused_keys(self) -> Sequence[int]:
+        """The records that have a key, also one with null, that no column uses."""
+        ...
+
     def unused(self) -> Counter[str]:
         """How often there is a value under keys that no column uses, by message."""
         ...
@@ -96,6 +101,8 @@ class ColumnReader:
     def _read(self, records: Records, numbers: Origins) -> ReadResult:
         if self.program.joint is not None and records.has_key_with(self.program.joint):
             raise FastPathMiss
+        if self.program.closed and (unknown := records.rows_with_unused_keys()):
+            raise SpecialRows(unknown)
         batch = TableBatch(self.table.name, records.size, origins=numbers)
         result = ReadResult(batch, warnings=records.unused())
         columns = self._columns(records)
@@ -147,6 +154,8 @@ class ColumnReader:
             raise FastPathMiss from None
         if cell.default is not None and array.null_count:
             array = _filled(array, nested_text(cell.default) if as_text else cell.default, arrow)
+        if cell.required and array.null_count:
+            raise SpecialRows(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False)).tolist())
         return array
 
     def _kernel(self, cell: Cell, arrow: pa.DataType, records: Records) -> ConvertRows | None:

@@ -65,7 +65,8 @@ def check_values(values: pa.Array, cell: Cell) -> pa.Array:
             raise FastPathMiss
         check_bounds(times, cell.within)
     elif cell.within is not None:
-        check_bounds(values.cast(pa.int64()), cell.within)
+        numbers = values if pa.types.is_decimal(values.type) else values.cast(pa.int64())
+        check_bounds(numbers, cell.within)
     elif cell.check is not None and not all(map(cell.check, pc.unique(values).drop_null().to_pylist())):
         raise FastPathMiss
     return values

@@ -60,7 +60,7 @@ class LineReader:
             schema,
             misfits,
             ignores_unknown_keys=bool(self.python_only),
-            is_free=lambda key: key not in self.program.used,
+            is_free=lambda key: key not in self.program.used and not self.program.closed,
         )
         return True
 
@@ -125,6 +125,11 @@ class LineColumns:
         if any(joint in path[-1] for path in self.arrays) or any(joint in key for key in self.unused_keys):
             return True
         return bool(self.python_only) and any(has_key(item, joint) for item in self.items)
+
+    def rows_with_unused_keys(self) -> Sequence[int]:
+        """Where no key is read by Python only, the reader has set such lines aside."""
+        used = self.program.used
+        return [row for row, item in enumerate(self.items) if item.keys() - used] if self.python_only else ()
 
     def unused(self) -> Counter[str]:
         if self.python_only:

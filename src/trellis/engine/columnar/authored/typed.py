@@ -70,6 +70,10 @@ class BatchColumns:
             for value in self.values(path, 0, self.size)
         )
 
+    def rows_with_unused_keys(self) -> Sequence[int]:
+        has_unused = any(path[0] not in self.program.used for path in self.arrays)
+        return range(self.size) if has_unused else ()
+
     def unused(self) -> Counter[str]:
         counts: Counter[str] = Counter()
         for path, array in self.arrays.items():

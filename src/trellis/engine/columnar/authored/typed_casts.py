@@ -79,6 +79,10 @@ def _float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     return pc.if_else(unknown, pa.scalar(None, floats.type), floats)
 
 
+def _same_float(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
+    return array.cast(pa.float64())
+
+
 def _float_to_integer(array: pa.Array, cell: Cell, zone: str) -> pa.Array:
     """Floats without a fraction; Arrow refuses others."""
     return array.cast(pa.int64())
@@ -176,4 +180,6 @@ _KERNELS: Final[Mapping[tuple[str, Target], Kernel]] = {
     ("date", "text"): _date_to_text,
     ("binary", "binary"): _bytes,
     ("object", "json"): _object,
+    ("float", "same_float"): _same_float,
+    ("binary", "same_text"): _bytes,
 }

@@ -15,6 +15,7 @@ from typing import IO, Any, Final, Protocol
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.formats.row import Row
+from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS, ValueForms
 from trellis.dialects.ytsaurus.yson.values import Attributed, to_key
 
 TABLE_INDEX: Final = "@table_index"
@@ -33,6 +34,16 @@ OutputRow = tuple[int, Row]
 
 class Job(Protocol):
     """What a task does with its rows. Jobs are pickled."""
+
+    @property
+    def input_forms(self) -> ValueForms:
+        """The forms that values have for the job."""
+        ...
+
+    @property
+    def output_forms(self) -> ValueForms:
+        """The forms that values of the job have."""
+        ...
 
     def run(self, groups: Iterable[RowGroup], outputs: int) -> Iterator[OutputRow]:
         """Raises YtError with the code 1205 where the job fails."""
@@ -67,6 +78,14 @@ class Command:
         output_format = Format.from_document(document.get("output_format", default))
         environment = {to_key(name): to_key(value) for name, value in document.get("environment", {}).items()}
         return cls(to_key(document["command"]), input_format, output_format, environment=environment)
+
+    @property
+    def input_forms(self) -> ValueForms:
+        return self.input_format.forms
+
+    @property
+    def output_forms(self) -> ValueForms:
+        return self.output_format.forms
 
     def run(self, groups: Iterable[RowGroup], outputs: int) -> Iterator[OutputRow]:
         if outputs > _MAX_OUTPUTS:
@@ -120,6 +139,8 @@ class MapFunction:
     """A function that takes a row and gives rows."""
 
     function: Callable[[Row], Iterable[Row]]
+    input_forms: ValueForms = DEFAULT_FORMS
+    output_forms: ValueForms = DEFAULT_FORMS
 
     def run(self, groups: Iterable[RowGroup], outputs: int) -> Iterator[OutputRow]:
         for _, rows in groups:
@@ -132,6 +153,8 @@ class ReduceFunction:
     """A function that takes a key and the rows that have it, and gives rows."""
 
     function: Callable[[Row, Iterable[Row]], Iterable[Row]]
+    input_forms: ValueForms = DEFAULT_FORMS
+    output_forms: ValueForms = DEFAULT_FORMS
 
     def run(self, groups: Iterable[RowGroup], outputs: int) -> Iterator[OutputRow]:
         for key, rows in groups:

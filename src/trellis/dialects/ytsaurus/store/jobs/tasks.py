@@ -17,7 +17,9 @@ from trellis.dialects.ytsaurus.store.rewriting.execution import find_range
 from trellis.dialects.ytsaurus.store.rewriting.planning import Piece, Rewrite
 from trellis.dialects.ytsaurus.store.row_source import RowSource
 from trellis.dialects.ytsaurus.values.order import encode_key
+from trellis.dialects.ytsaurus.values.presentation import row_presenter
 from trellis.dialects.ytsaurus.values.rows import OrderValidator, RowValidator
+from trellis.dialects.ytsaurus.values.validation import ValueForms
 
 KeyedRow = tuple[bytes, Row]
 
@@ -45,7 +47,7 @@ class JobTasks:
     def run(self, task: Rewrite) -> list[list[Slice]]:
         """The chunks of each output. Raises YtError."""
         groups = self._read_groups(task) if self.reduce_by else [({}, self._read_rows(task))]
-        writers = [_OutputWriter(output) for output in self.outputs]
+        writers = [_OutputWriter(output, self.job.output_forms) for output in self.outputs]
         for index, row in self.job.run(groups, len(writers)):
             writers[index].append(row)
         return [writer.close() for writer in writers]
@@ -76,14 +78,14 @@ class JobTasks:
     def _read_piece(self, piece: Piece, start: int, end: int) -> Iterator[Row]:
         source = self.sources[piece.source]
         rows = source.files.read_rows(piece.slice.cut(start, end), source.schema, source.stored_names)
-        return map(source.select, rows)
+        return map(source.select, map(row_presenter(source.schema, self.job.input_forms), rows))
 
 
 class _OutputWriter:
     """Rows of a job on their way into a table. Their numbers mean nothing to a user."""
 
-    def __init__(self, output: JobOutput) -> None:
-        self._rows = RowValidator(output.schema)
+    def __init__(self, output: JobOutput, forms: ValueForms) -> None:
+        self._rows = RowValidator(output.schema, forms)
         self._order = OrderValidator(output.schema, first_row=None) if output.schema.is_sorted else None
         self._chunks = ChunkWriter(output.files, output.schema, output.optimize_for, output.operation)
 

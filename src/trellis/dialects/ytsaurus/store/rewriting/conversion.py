@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from trellis.dialects.ytsaurus.compatibility.types import type_compatibility
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
 from trellis.dialects.ytsaurus.store.columns import (
@@ -17,6 +18,7 @@ from trellis.dialects.ytsaurus.store.columns import (
     needed_columns,
     stored_name,
 )
+from trellis.dialects.ytsaurus.store.rewriting.computed import ComputedColumns
 from trellis.dialects.ytsaurus.store.row_source import RowSource
 from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.types.simple import plain_name
@@ -33,6 +35,8 @@ class BatchConverter:
         self._output = output
         self._arrow_schema = arrow_schema(output)
         self._origins = _plan_columns(chunk, source, output)
+        read = {source.new_name(name) for name in source.schema.names}
+        self._computed = ComputedColumns(output, frozenset(output.names) - read)
         self._validator = RowValidator(output)
 
     def convert(self, batch: pa.RecordBatch, first_row: int) -> pa.RecordBatch:
@@ -59,7 +63,10 @@ class BatchConverter:
             if array.null_count and not column.nullable:
                 return None
             arrays.append(array)
-        return pa.RecordBatch.from_arrays(arrays, schema=self._arrow_schema)
+        try:
+            return self._computed.fill(pa.RecordBatch.from_arrays(arrays, schema=self._arrow_schema))
+        except YtError:
+            return None
 
     def _convert_rows(self, batch: pa.RecordBatch, first_row: int) -> pa.RecordBatch:
         self._validator.row_number = first_row
@@ -70,7 +77,7 @@ class BatchConverter:
 
 
 def _plan_columns(chunk: TableSchema, source: RowSource, output: TableSchema) -> dict[str, str | None] | None:
-    """For each column of the output's layout that of the chunk, None for nulls.
+    """For each column of the output's layout that of the chunk, None for nulls and what is computed.
 
     None as a whole where values must be looked at one by one.
     """
@@ -84,7 +91,7 @@ def _plan_columns(chunk: TableSchema, source: RowSource, output: TableSchema) ->
     for column in output.columns:
         table_column = visible.pop(column.name, None)
         if table_column is None:
-            if column.expression is not None or not source.schema.strict:
+            if not source.schema.strict:
                 return None
             origins[stored_name(column)] = None
             continue
