@@ -1,16 +1,22 @@
-"""Changes of tables that no load makes by itself: new names, drops, and what may be NULL."""
+"""Changes of tables that no load makes by itself: properties, new names, drops, and what may be NULL."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from trellis.warehouses.statements import string_literal, unicode_literal
 from trellis.warehouses.warehouse import Warehouse
 
 AlterationKind = Literal[
-    "rename table", "rename column", "drop table", "drop column", "set not null", "drop not null"
+    "set properties",
+    "rename table",
+    "rename column",
+    "drop table",
+    "drop column",
+    "set not null",
+    "drop not null",
 ]
 
 
@@ -26,6 +32,7 @@ class Alteration:
     column: str = ""
     name: str = ""
     fill: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ class AlterationWriter:
         """
         syntax = self.warehouse.syntax
         form = {
+            "set properties": syntax.set_properties,
             "rename table": syntax.rename_table,
             "rename column": syntax.rename_column,
             "drop table": syntax.drop_table,
@@ -60,10 +68,15 @@ class AlterationWriter:
 
     def _fields(self, alteration: Alteration, type_: str) -> dict[str, str]:
         relation, column = self.relation_of(alteration.table), self.quote(alteration.column)
+        properties = (
+            " = ".join(string_literal(self.warehouse, text) for text in pair)
+            for pair in alteration.properties.items()
+        )
         return {
             "table": relation,
             "column": column,
             "type": type_,
+            "properties": ", ".join(properties),
             "name": self.quote(alteration.name),
             "qualified": self.relation_of(alteration.name),
             "table_literal": unicode_literal(relation),

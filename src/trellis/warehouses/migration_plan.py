@@ -17,6 +17,7 @@ from trellis.schema.compare import (
     AddTable,
     Change,
     ChangeColumn,
+    ChangeTable,
     DropColumn,
     DropTable,
     compare,
@@ -137,17 +138,21 @@ class MigrationPlan:
 
     @cached_property
     def steps(self) -> tuple[MigrationStep, ...]:
-        """Names first, what goes and what comes, types, NOT NULL, and the order. Raises SchemaError."""
+        """Properties, names, what goes and comes, types, NOT NULL, and the order. Raises SchemaError."""
         changes = [
             change
             for change in compare(self.renamed, self.after)
             if not is_system(change.table, *self.prefixes)
         ]
         steps = [step for change in changes for step in self._steps(change)]
-        required = [step for step in steps if step.alteration and step.alteration.kind == "set not null"]
+        required, properties = (
+            [step for step in steps if step.alteration and step.alteration.kind == kind]
+            for kind in ("set not null", "set properties")
+        )
         return (
+            *properties,
             *self._renamed(),
-            *(step for step in steps if step not in required),
+            *(step for step in steps if step not in (*required, *properties)),
             *self._retyped(changes),
             *required,
             *(step for name in self.after.tables for step in self._reordered(name)),
@@ -190,13 +195,25 @@ class MigrationPlan:
             table = self.renames.tables.get(old_table, old_table)
             step = MigrationStep(f"{table}.{old} is renamed to {new}", table, new, breaking=True)
             type_ = self._type(table, self.renamed.tables[table].columns[new])
-            yield self._altered(step, Alteration("rename column", table, old, new), type_)
+            alteration = Alteration("rename column", table, old, new)
+            yield self._with_mapping(self._altered(step, alteration, type_))
 
     def _altered(self, step: MigrationStep, alteration: Alteration, type_: str = "") -> MigrationStep:
         statements = self._writer(step.table).statements(alteration, type_)
         if not statements:
             return replace(step, cost="impossible", note=f"{self.warehouse.title} has no statement for it")
         return replace(step, statements=statements, alteration=alteration)
+
+    def _with_mapping(self, step: MigrationStep) -> MigrationStep:
+        """The step with the cost of a rename or a drop in a table that may map columns to its files."""
+        alterations = self._format(step.table).alterations
+        key = alterations.mapping_property
+        if not key or not step.statements:
+            return step
+        if sql.table_properties(self.after.tables[step.table]).get(key, "none") != "none":
+            return step
+        note = f"only metadata in a table whose {sql.PROPERTIES_HINT} have {key}: name"
+        return replace(step, cost=alterations.rename, note=note)
 
     def _steps(self, change: Change) -> Iterator[MigrationStep]:
         table, name = change.table, change.column
@@ -207,15 +224,27 @@ class MigrationPlan:
             case DropTable():
                 yield self._altered(step, Alteration("drop table", table))
             case DropColumn(definition=column) if column.complete:
-                yield self._altered(step, Alteration("drop column", table, column.name))
+                yield self._with_mapping(self._altered(step, Alteration("drop column", table, column.name)))
             case AddTable(definition=definition) if definition.complete_columns:
                 yield replace(step, statements=(self._ddl(definition).create(),))
             case AddColumn(definition=column) if column.complete:
                 yield self._added(step, column)
+            case ChangeTable(property=sql.PROPERTIES_HINT):
+                yield self._with_properties(step)
             case ChangeColumn(property="nullable", column=name):
                 yield self._nullability(step, self.after.tables[table].columns[name])
             case _:
                 yield step
+
+    def _with_properties(self, step: MigrationStep) -> MigrationStep:
+        """The step that sets what is new; what is gone from the schema stays with the table."""
+        before, after = (sql.table_properties(s.tables[step.table]) for s in (self.renamed, self.after))
+        changed = {key: value for key, value in after.items() if before.get(key) != value}
+        alteration = Alteration("set properties", step.table, properties=changed)
+        statements = self._writer(step.table).statements(alteration) if changed else ()
+        if not statements:
+            return replace(step, note="the table keeps its properties")
+        return replace(step, statements=statements, alteration=alteration)
 
     def _added(self, step: MigrationStep, column: Column) -> MigrationStep:
         definition = self.after.tables[step.table]
@@ -243,7 +272,8 @@ class MigrationPlan:
             note = f"{self.warehouse.title} cannot make a column NOT NULL that is there"
             return replace(step, note=note)
         if fill is None:
-            return replace(step, note="fails if a row has NULL; give these a value with --fill")
+            cost = self._format(step.table).alterations.set_not_null
+            return replace(step, cost=cost, note="fails if a row has NULL; give these a value with --fill")
         return replace(step, cost="rewrite", backfill=True)
 
     def _retyped(self, changes: Sequence[Change]) -> Iterator[MigrationStep]:
@@ -305,7 +335,7 @@ class MigrationPlan:
         if self._format(name).syntax.move_column:
             yield replace(step, statements=tuple(self._moves(name, known, target)))
         else:
-            note = f"{self.warehouse.title} cannot move columns: the table keeps its order"
+            note = f"no column of {self.warehouse.title} is moved: the table keeps its order"
             yield replace(step, note=note)
 
     def _moves(self, table: str, known: Sequence[str], target: Sequence[str]) -> Iterator[str]:

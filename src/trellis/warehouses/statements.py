@@ -9,13 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from trellis.schema.model import NOTHING, Column
+from trellis.errors import SchemaError
+from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.types import UNLIMITED
 from trellis.warehouses.warehouse import Cost, Warehouse
 
 Layout = Mapping[str, Sequence[str]]
 """The layout of a table: the expressions of its clauses, by part."""
 
+PROPERTIES_HINT: Final = "x-table-properties"
+"""The hint of a table with properties of its format, by name."""
 _IF_MISSING: Final = "IF NOT EXISTS "
 _COSTS: Sequence[Cost] = ("metadata", "rewrite", "impossible")
 
@@ -74,6 +77,25 @@ def _clauses(warehouse: Warehouse, layout: Layout) -> Iterator[str]:
             yield clause.text.format(", ".join(expressions))
         elif clause.default:
             yield clause.default
+
+
+def table_properties(table: Table) -> Mapping[str, str]:
+    """The properties that a table is to have. Raises SchemaError where the hint holds something else.
+
+    >>> table_properties(Table("t").with_hints(**{PROPERTIES_HINT: {"delta.appendOnly": True}}))
+    {'delta.appendOnly': 'true'}
+    """
+    properties = table.hints.get(PROPERTIES_HINT) or {}
+    if not isinstance(properties, Mapping):
+        raise SchemaError(
+            f"table {table.name}: {PROPERTIES_HINT} is {properties!r}, not names with values; write for "
+            "example {'delta.logRetentionDuration': 'interval 7 days'}",
+            table=table.name,
+        )
+    return {
+        str(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in properties.items()
+    }
 
 
 def add_columns(

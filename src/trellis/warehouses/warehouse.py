@@ -59,11 +59,10 @@ class Syntax:
     adds_required: bool = True
     """Whether an added column may say that it is required; else another statement does."""
     set_type: str = "ALTER COLUMN {column} TYPE {type}"
+    set_properties: str = ""
+    """An empty form, here and below: there is no such statement."""
     rename_table: str = "ALTER TABLE {table} RENAME TO {name}"
-    """`{name}` is the new name alone, `{qualified}` that with the schema.
-
-    An empty form, here and below: there is no such statement.
-    """
+    """`{name}` is the new name alone, `{qualified}` that with the schema."""
     drop_table: str = "DROP TABLE {table}"
     rename_column: str = "ALTER TABLE {table} RENAME COLUMN {column} TO {name}"
     drop_column: str = "ALTER TABLE {table} DROP COLUMN {column}"
@@ -84,6 +83,11 @@ class Alterations:
     in_place: frozenset[tuple[DataType, DataType]] = frozenset()
     """Changes that touch no row: from one type to another, or to a larger precision of the same."""
     drop_not_null: Cost = "metadata"
+    set_not_null: Cost = "metadata"
+    rename: Cost = "metadata"
+    """The cost of a new name of a column, and of a drop."""
+    mapping_property: str = ""
+    """The property of tables in which that costs only metadata."""
 
 
 def larger(*types: DataType) -> frozenset[tuple[DataType, DataType]]:
