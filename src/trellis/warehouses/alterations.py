@@ -17,6 +17,7 @@ AlterationKind = Literal[
     "drop column",
     "set not null",
     "drop not null",
+    "drop comment",
 ]
 
 
@@ -60,6 +61,7 @@ class AlterationWriter:
             "drop column": syntax.drop_column,
             "set not null": syntax.set_not_null,
             "drop not null": syntax.drop_not_null,
+            "drop comment": syntax.comment_on_column if alteration.column else syntax.comment_on_table,
         }[alteration.kind]
         if not form:
             return ()
@@ -77,6 +79,7 @@ class AlterationWriter:
             "column": column,
             "type": type_,
             "properties": ", ".join(properties),
+            "text": "NULL",
             "name": self.quote(alteration.name),
             "qualified": self.relation_of(alteration.name),
             "table_literal": unicode_literal(relation),

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from trellis.errors import SchemaError, nearest
+from trellis.schema import personal_data
 from trellis.schema.compare import (
     AddColumn,
     AddTable,
@@ -226,11 +227,16 @@ class MigrationPlan:
             case DropColumn(definition=column) if column.complete:
                 yield self._with_mapping(self._altered(step, Alteration("drop column", table, column.name)))
             case AddTable(definition=definition) if definition.complete_columns:
-                yield replace(step, statements=(self._ddl(definition).create(),))
+                comments = self._comments(table, "", *(c.name for c in definition.complete_columns))
+                yield replace(step, statements=(self._ddl(definition).create(), *comments))
             case AddColumn(definition=column) if column.complete:
                 yield self._added(step, column)
             case ChangeTable(property=sql.PROPERTIES_HINT):
                 yield self._with_properties(step)
+            case (
+                ChangeTable(property="description") | ChangeColumn(property="description" | personal_data.PII)
+            ):
+                yield self._described(step, name or "")
             case ChangeColumn(property="nullable", column=name):
                 yield self._nullability(step, self.after.tables[table].columns[name])
             case _:
@@ -246,10 +252,29 @@ class MigrationPlan:
             return replace(step, note="the table keeps its properties")
         return replace(step, statements=statements, alteration=alteration)
 
+    def _described(self, step: MigrationStep, column: str) -> MigrationStep:
+        """The step that writes a comment. What a schema describes is written by loads, too."""
+        if comments := tuple(self._comments(step.table, column)):
+            return replace(step, statements=comments)
+        alteration = Alteration("drop comment", step.table, column)
+        statements = self._writer(step.table).statements(alteration)
+        return replace(step, statements=statements, alteration=alteration) if statements else step
+
+    def _comments(self, table: str, *columns: str) -> Iterator[str]:
+        """The comments on columns, the empty name being that of the table, which the schema describes."""
+        definition, warehouse = self.after.tables[table], self._format(table)
+        for name in columns:
+            text = personal_data.comment_of(definition.columns[name]) if name else definition.description
+            if text:
+                yield from sql.comment_on(
+                    warehouse, self._relation(table), name and self._names.of(name), text
+                )
+
     def _added(self, step: MigrationStep, column: Column) -> MigrationStep:
         definition = self.after.tables[step.table]
+        comments = self._comments(step.table, column.name)
         if not column.required:
-            return replace(step, statements=tuple(self._ddl(definition).add([column])))
+            return replace(step, statements=(*self._ddl(definition).add([column]), *comments))
         fill = self.fills.get((step.table, column.name))
         alteration = Alteration("set not null", step.table, column.name, fill=fill)
         required = self._writer(step.table).statements(alteration, self._type(step.table, column))
@@ -258,7 +283,8 @@ class MigrationPlan:
         else:
             note = "" if fill is not None else "fails if the table has rows; give them a value with --fill"
         added = self._ddl(definition).add([replace(column, nullable=True)])
-        return replace(step, statements=(*added, *required), backfill=fill is not None, note=note)
+        statements = (*added, *required, *comments)
+        return replace(step, statements=statements, backfill=fill is not None, note=note)
 
     def _nullability(self, step: MigrationStep, column: Column) -> MigrationStep:
         type_ = self._type(step.table, column)

@@ -135,6 +135,18 @@ def drop_not_null(warehouse: Warehouse, table: str, column: str) -> str:
     return warehouse.syntax.drop_not_null.format(table=table, column=warehouse.quote(column))
 
 
+def comment_on(warehouse: Warehouse, table: str, column: str, text: str | None) -> list[str]:
+    """The statement that describes a column, or the table where `column` is empty; none for some warehouses.
+
+    >>> from trellis.warehouses.catalog.databases import DUCKDB
+    >>> print(*comment_on(DUCKDB, '"t"', "id", "who"), *comment_on(DUCKDB, '"t"', "", None))
+    COMMENT ON COLUMN "t"."id" IS 'who' COMMENT ON TABLE "t" IS NULL
+    """
+    form = warehouse.syntax.comment_on_column if column else warehouse.syntax.comment_on_table
+    literal = "NULL" if text is None else string_literal(warehouse, text)
+    return [form.format(table=table, column=warehouse.quote(column), text=literal)] if form else []
+
+
 def drop_default(warehouse: Warehouse, table: str, column: str) -> str:
     return f"ALTER TABLE {table} ALTER COLUMN {warehouse.quote(column)} DROP DEFAULT"
 

@@ -71,6 +71,9 @@ class Syntax:
     fill_nulls: str = "UPDATE {table} SET {column} = {value} WHERE {column} IS NULL"
     move_column: str = ""
     """`{place}` is FIRST, or AFTER another column."""
+    comment_on_table: str = ""
+    comment_on_column: str = ""
+    """`{text}` is the comment as a string, or NULL."""
     escaped_literals: bool = False
     """Whether a backslash in a string escapes the next character."""
 

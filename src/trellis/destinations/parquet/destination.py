@@ -131,7 +131,13 @@ class Parquet:
             if table.name in manifest.tables:
                 merged_columns(table, manifest.tables[table.name], retyped.get(table.name, ()))
         plan = Migration(
-            DUCKDB, catalog_of(manifest), type_name, render_literal, retyped=retyped, filled=filled
+            DUCKDB,
+            catalog_of(manifest),
+            type_name,
+            render_literal,
+            retyped=retyped,
+            filled=filled,
+            comments=False,
         )
         return plan.statements(schema.tables.values())
 
