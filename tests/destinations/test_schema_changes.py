@@ -13,8 +13,9 @@ from trellis.errors import UsageError
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.pipelines.schema_versions import SchemaChanges, changes_of
 from trellis.schema.model import Column, Schema
+from trellis.schema.renames import Renames
 from trellis.warehouses.alterations import Alteration
-from trellis.warehouses.migration_plan import MigrationPlan, Renames
+from trellis.warehouses.migration_plan import MigrationPlan
 
 __all__ = ["database", "postgres"]
 

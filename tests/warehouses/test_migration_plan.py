@@ -8,8 +8,9 @@ from sqlglot import ErrorLevel, parse
 
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, Schema, Table
+from trellis.schema.renames import Renames
 from trellis.warehouses.catalog import WAREHOUSES
-from trellis.warehouses.migration_plan import MigrationPlan, Renames, likely_renames
+from trellis.warehouses.migration_plan import MigrationPlan, likely_renames
 
 PARSERS = {"mssql": "tsql", "synapse": "tsql", "delta": "databricks", "iceberg": "spark"}
 

@@ -11,7 +11,6 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, Final
 
-from trellis.errors import SchemaError, nearest
 from trellis.schema import personal_data
 from trellis.schema.compare import (
     AddColumn,
@@ -24,6 +23,7 @@ from trellis.schema.compare import (
     compare,
 )
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+from trellis.schema.renames import NO_RENAMES, Renames
 from trellis.schema.system import is_system
 from trellis.warehouses import statements as sql
 from trellis.warehouses.alterations import Alteration, AlterationWriter
@@ -32,58 +32,6 @@ from trellis.warehouses.warehouse import Cost, Warehouse
 
 _TYPE: Final = ("data_type", "precision", "scale", "timezone", NESTED_TYPE)
 """The properties of a column that make its type."""
-
-
-@dataclass(frozen=True)
-class Renames:
-    """New names of tables, and of columns by table and column, all by the names before."""
-
-    tables: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    @staticmethod
-    def of(texts: Sequence[str], before: Schema, after: Schema) -> Renames:
-        """From `orders.qty=quantity` and `orders=purchases`. Raises SchemaError for unknown names."""
-        tables, columns = dict[str, str](), dict[tuple[str, str], str]()
-        for text in texts:
-            old, equals, new = (part.strip() for part in text.partition("="))
-            if not equals or not new:
-                raise SchemaError(f"--rename {text}: write TABLE.COLUMN=NAME or TABLE=NAME")
-            if old in before.tables:
-                _refuse_unknown(text, "table", new, after.tables)
-                tables[old] = new
-                continue
-            table, _, column = old.rpartition(".")
-            _refuse_unknown(text, "stored table", table or old, before.tables)
-            _refuse_unknown(text, f"stored column of {table}", column, before.tables[table].columns)
-            columns[table, column] = new
-        for (table, column), new in columns.items():
-            renamed = tables.get(table, table)
-            known = after.tables[renamed].columns if renamed in after.tables else {}
-            _refuse_unknown(f"{table}.{column}={new}", f"column of {renamed}", new, known)
-        return Renames(tables, columns)
-
-    def __bool__(self) -> bool:
-        return bool(self.tables or self.columns)
-
-    def apply(self, schema: Schema) -> Schema:
-        """The schema with the new names."""
-        tables = (self._table(table) for table in schema.tables.values())
-        return replace(schema, tables={table.name: table for table in tables})
-
-    def _table(self, table: Table) -> Table:
-        names = {name: self.columns.get((table.name, name), name) for name in table.columns}
-        columns = {
-            new: replace(table.columns[name], name=new) if new != name else table.columns[name]
-            for name, new in names.items()
-        }
-        parent = None if table.parent is None else self.tables.get(table.parent, table.parent)
-        return replace(table, name=self.tables.get(table.name, table.name), columns=columns, parent=parent)
-
-
-def _refuse_unknown(text: str, what: str, name: str, known: Mapping[str, Any]) -> None:
-    if name not in known:
-        raise SchemaError(f"--rename {text}: there is no {what} {name!r}{nearest(name, known)}")
 
 
 @dataclass(frozen=True)
@@ -127,7 +75,7 @@ class MigrationPlan:
     dataset: str
     before: Schema
     after: Schema
-    renames: Renames = field(default_factory=Renames)
+    renames: Renames = NO_RENAMES
     fills: Mapping[tuple[str, str], str] = field(default_factory=dict)
     case_sensitive: bool = True
     prefixes: tuple[str, ...] = ()
@@ -189,14 +137,14 @@ class MigrationPlan:
         return AlterationWriter(self._format(table), self._relation, self._names.of)
 
     def _renamed(self) -> Iterator[MigrationStep]:
-        for old, new in self.renames.tables.items():
-            step = MigrationStep(f"{old} is renamed to {new}", new, breaking=True)
-            yield self._altered(step, Alteration("rename table", old, name=new))
-        for (old_table, old), new in self.renames.columns.items():
-            table = self.renames.tables.get(old_table, old_table)
-            step = MigrationStep(f"{table}.{old} is renamed to {new}", table, new, breaking=True)
-            type_ = self._type(table, self.renamed.tables[table].columns[new])
-            alteration = Alteration("rename column", table, old, new)
+        for change in self.renames.changes():
+            table, column = change.table, change.column
+            step = MigrationStep(change.describe(), table, column, change.breaking)
+            if column is None:
+                yield self._altered(step, Alteration("rename table", change.before, name=table))
+                continue
+            type_ = self._type(table, self.renamed.tables[table].columns[column])
+            alteration = Alteration("rename column", table, change.before, column)
             yield self._with_mapping(self._altered(step, alteration, type_))
 
     def _altered(self, step: MigrationStep, alteration: Alteration, type_: str = "") -> MigrationStep:

@@ -17,7 +17,8 @@ from trellis.errors import SchemaError
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.pipelines.schema_versions import changes_of, save_schema
 from trellis.schema.model import Column, Schema
-from trellis.warehouses.migration_plan import MigrationPlan, Renames
+from trellis.schema.renames import Renames
+from trellis.warehouses.migration_plan import MigrationPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
