@@ -74,6 +74,19 @@ class StoredSchema:
             )
         return from_stored(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
 
+    def refuse_unknown_tables(self, schema: Schema, names: Sequence[str]) -> None:
+        """Raises UsageError for a table that a version lacks and another one has."""
+        for name in names:
+            if name in schema.tables:
+                continue
+            versions = (self.version(int(row["version"])) for row in self.rows)
+            others = [str(version.stored_version) for version in versions if name in version.tables]
+            if others:
+                raise UsageError(
+                    f"schema {schema.name}, version {schema.stored_version}, has no table {name!r}; choose a "
+                    f"--version that has it: {', '.join(others)}"
+                )
+
 
 def schema_at(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
     """The schema of a file, or the newest of a destination."""
