@@ -193,13 +193,17 @@ def test_an_imported_contract_is_planned_too(shop, folder):
     ]
 
 
-def test_other_destinations_get_what_they_can(trellis, lines, folder):
+def test_files_are_written_anew(trellis, lines, folder):
     to = ("--to", "parquet:lake")
     lines("orders.jsonl", '{"id":1,"qty":2}')
     assert trellis("load", "orders.jsonl", *to).code == 0
     assert trellis("schema", "export", *to, "--out", "shop.yaml").code == 0
     text = (folder / "shop.yaml").read_text()
     (folder / "shop.yaml").write_text(text.replace("      qty:\n", "      quantity:\n"))
-    ran = trellis("schema", "apply", "shop.yaml", *to, "--force")
-    assert ran.code == 2
-    assert ran.err == ("error: orders.qty is gone: Parquet has no statement for it")
+    renames = ("--rename", "orders.qty=quantity")
+    assert trellis("schema", "plan", "shop.yaml", *to, *renames).out.startswith(
+        "  orders.qty is renamed to quantity  BREAKING  (rewrites the table)\n"
+    )
+    ran = trellis("schema", "apply", "shop.yaml", *to, *renames, "--force")
+    assert (ran.code, ran.err) == (0, "")
+    assert duckdb.sql("SELECT id, quantity FROM 'lake/orders/**/*.parquet'").fetchall() == [(1, 2)]

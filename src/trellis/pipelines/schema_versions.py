@@ -47,7 +47,7 @@ def changes_of(plan: MigrationPlan, dialect: Dialect) -> SchemaChanges:
     """The changes that a plan makes. Raises SchemaError where one is impossible, or a value does not fit."""
     for step in plan.steps:
         if step.cost == "impossible":
-            raise SchemaError(f"{step.text}: {step.note}")
+            raise SchemaError(f"{step.text}: {step.note}; DuckDB, PostgreSQL and Delta Lake take it")
     values: dict[str, dict[str, Any]] = {}
     for (name, column_name), text in plan.fills.items():
         column = plan.after.tables[name].columns[column_name]
@@ -83,7 +83,8 @@ def save_schema(
         title = destination.abilities.warehouse.title
         raise UsageError(
             f"{destination.url}: in {title} Trellis adds columns and gives them other types, and makes no "
-            "other change; print the statements with `trellis schema plan --sql` and run them there"
+            "other change, as it does in DuckDB, PostgreSQL, Delta Lake, Iceberg and Parquet; print the "
+            "statements with `trellis schema plan --sql` and run them there"
         )
     base = schema.stored_hash
     as_read = from_dict(to_dict(schema), f"schema {schema.name}")

@@ -141,7 +141,9 @@ class MigrationPlan:
             table, column = change.table, change.column
             step = MigrationStep(change.describe(), table, column, change.breaking)
             if column is None:
-                yield self._altered(step, Alteration("rename table", change.before, name=table))
+                step = self._altered(step, Alteration("rename table", change.before, name=table))
+                cost = self._format(table).alterations.rename_table
+                yield replace(step, cost=cost) if step.statements else step
                 continue
             type_ = self._type(table, self.renamed.tables[table].columns[column])
             alteration = Alteration("rename column", table, change.before, column)
@@ -157,8 +159,10 @@ class MigrationPlan:
         """The step with the cost of a rename or a drop in a table that may map columns to its files."""
         alterations = self._format(step.table).alterations
         key = alterations.mapping_property
-        if not key or not step.statements:
+        if not step.statements:
             return step
+        if not key:
+            return replace(step, cost=alterations.rename)
         if sql.table_properties(self.after.tables[step.table]).get(key, "none") != "none":
             return step
         note = f"only metadata in a table whose {sql.PROPERTIES_HINT} have {key}: name"

@@ -87,6 +87,7 @@ class Alterations:
     """Changes that touch no row: from one type to another, or to a larger precision of the same."""
     drop_not_null: Cost = "metadata"
     set_not_null: Cost = "metadata"
+    rename_table: Cost = "metadata"
     rename: Cost = "metadata"
     """The cost of a new name of a column, and of a drop."""
     mapping_property: str = ""

@@ -16,7 +16,6 @@ from functools import cached_property
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict
-from trellis.destinations.lake.alterations import NameChanges
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
 from trellis.destinations.lake.staged import DataFile, TableFiles, change_batch
@@ -28,6 +27,7 @@ from trellis.destinations.lake.store import (
     TableStore,
 )
 from trellis.destinations.lake.types import arrow_type_of, declared_type
+from trellis.destinations.name_changes import NameChanges
 from trellis.destinations.refusals import null_values, refuse_case_variants, refuse_required
 from trellis.destinations.row_changes import RowChanges, RowTally
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty

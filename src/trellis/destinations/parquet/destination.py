@@ -86,7 +86,9 @@ UNKNOWN_TO_SPARK = ("time32", "time64", "decimal256", "timestamp[ns")
 class Parquet:
     """`parquet:DIR`."""
 
-    abilities = Abilities(PARQUET, default_dataset="", casts=False, nested_types=True, grows_structs=True)
+    abilities = Abilities(
+        PARQUET, default_dataset="", casts=False, nested_types=True, alters=True, grows_structs=True
+    )
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:
         self.path = path

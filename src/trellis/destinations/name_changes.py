@@ -1,4 +1,4 @@
-"""Alterations of a commit that concern names, on tables that commit one by one.
+"""Alterations of a commit that concern names, where no statements make them in a transaction.
 
 What an earlier try of the same change has done already is passed over.
 """
