@@ -69,6 +69,8 @@ def test_comments_come_with_columns_and_change_with_descriptions(crm: tuple[Pipe
     people, comments = crm
     people.load(ROWS, table="people", columns=(ID, EMAIL))
     assert comments() == DESCRIBED
+    catalog = people.destination.catalog(people.dataset)
+    assert not [name for name, table in catalog.items() if name[0] == "_" and table.comments]
     assert statements_of(people, ID, EMAIL) == []
 
     number = replace(ID, description="their number")

@@ -11,8 +11,10 @@ from trellis.destinations.refusals import refuse_case_variants
 from trellis.destinations.sql.literals import LiteralRenderer
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import refuse_views
+from trellis.dialects import system_prefixes
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.personal_data import comment_of
+from trellis.schema.system import is_system
 from trellis.warehouses import statements as sql
 from trellis.warehouses.statements import ColumnDefinition
 from trellis.warehouses.warehouse import Warehouse
@@ -69,11 +71,16 @@ class Migration:
         return statements if comments is None else [*statements, *self._comments(table, comments)]
 
     def _comments(self, table: Table, stored: Mapping[str, str]) -> Iterator[str]:
-        """Comments that are not what the schema describes; where it describes nothing, any may stand."""
+        """Comments that are not what the schema describes; where it describes nothing, any may stand.
+
+        Bookkeeping has none: every load of a dataset that is there already would write them first.
+        """
+        if not self.comments or is_system(table.name, *system_prefixes()):
+            return
         key = self.warehouse.identifiers.key
         known = {key(column): comment for column, comment in stored.items()}
         described = {"": table.description, **{c.name: comment_of(c) for c in table.complete_columns}}
-        for column, text in described.items() if self.comments else ():
+        for column, text in described.items():
             if text and known.get(key(column)) != text:
                 yield from sql.comment_on(self.warehouse, self.name_of(table.name), column, text)
 
