@@ -121,7 +121,7 @@ def every_row() -> dict[str, Any]:
 
 def test_every_kind_of_column_as_a_load_made_it(shop: Pipeline) -> None:
     assert drift(shop) == ()
-    shop.load([{**every_row(), "lines": [{"sku": "a"}]}], table="t", columns=EVERY, mode="merge")
+    shop.load([{**every_row(), "lines": [{"sku": "a"}]}], table="t", columns=EVERY)
     assert told(shop) == []
     shop.load([{**every_row(), "bigint": "x", "new": 1, "more": [[1]]}], table="t")
     assert told(shop) == []

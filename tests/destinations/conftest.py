@@ -20,6 +20,10 @@ LAKES = [pytest.param("delta", marks=pytest.mark.lake)]
 """Destinations whose merges are jobs of Spark; `make test-lake` runs their tests."""
 
 
+merging = pytest.mark.parametrize("destination_url", ["duckdb", "postgres", *LAKES], indirect=True)
+"""For tests that compare the rows of a load with others, which `parquet:` does not."""
+
+
 @pytest.fixture(params=["duckdb", "parquet", "postgres", *LAKES])
 def destination_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from destinations.conftest import merging
 from trellis.errors import ContractError, SchemaError
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
@@ -24,12 +25,14 @@ def hinted(name: str, **hints: Any) -> Column:
     return Column(name).with_hints(**hints)
 
 
+@merging
 def test_w01_delete_insert(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], keys=("id",))
     merge(shop, [{"id": 2, "v": "c"}, {"id": 3, "v": "d"}], keys=("id",))
     assert rows_of(shop, "t") == [{"id": 1, "v": "a"}, {"id": 2, "v": "c"}, {"id": 3, "v": "d"}]
 
 
+@merging
 @pytest.mark.parametrize(
     ("direction", "rows", "chosen"),
     [
@@ -45,12 +48,14 @@ def test_w02_dedup_sort(shop: Pipeline, rows_of: RowsOf, direction: str, rows: A
     assert [row["v"] for row in rows_of(shop, "t")] == [chosen]
 
 
+@merging
 def test_w03_merge_key(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"day": d, "v": v} for d, v in [("d1", 1), ("d1", 2), ("d2", 3)]], merge_keys=("day",))
     merge(shop, [{"day": "d1", "v": 9}], merge_keys=("day",))
     assert rows_of(shop, "t") == [{"day": "d1", "v": 9}, {"day": "d2", "v": 3}]
 
 
+@merging
 def test_w04_primary_and_merge_key(shop: Pipeline, rows_of: RowsOf) -> None:
     keys: Any = {"keys": ("id",), "merge_keys": ("day",)}
     merge(shop, [{"id": i, "day": d} for i, d in [(1, "x"), (2, "x"), (3, "y"), (4, "z")]], **keys)
@@ -58,12 +63,14 @@ def test_w04_primary_and_merge_key(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t", "id", "day") == [{"id": 3, "day": "x"}, {"id": 4, "day": "z"}]
 
 
+@merging
 def test_w05_merge_without_keys(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"a": 1}])
     merge(shop, [{"a": 1}])
     assert rows_of(shop, "t") == [{"a": 1}, {"a": 1}]
 
 
+@merging
 def test_w06_delete_insert_nested(shop: Pipeline, rows_of: RowsOf) -> None:
     first = [{"id": 1, "k": [{"a": 1, "g": [1, 2]}, {"a": 2}]}, {"id": 2, "k": [{"a": 3}]}]
     merge(shop, first, keys=("id",))
@@ -81,6 +88,7 @@ def linked(shop: Pipeline, parent: str, child: str) -> bool:
     return {row["_dlt_parent_id"] for row in shop.destination.query(dataset, child)} <= ids
 
 
+@merging
 def test_w07_hard_delete_bool(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (hinted("gone", hard_delete=True),)
     first = [{"id": 1, "gone": False, "v": "a", "k": [1]}, {"id": 2, "gone": None, "v": "b", "k": [2]}]
@@ -92,6 +100,7 @@ def test_w07_hard_delete_bool(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t__k") == []
 
 
+@merging
 def test_w08_merge_key_and_hard_delete_timestamp(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (Column("gone", "timestamp").with_hints(hard_delete=True),)
     merge(shop, [{"n": 1}, {"n": 1}, {"n": 2}], merge_keys=("n",), columns=columns)
@@ -99,6 +108,7 @@ def test_w08_merge_key_and_hard_delete_timestamp(shop: Pipeline, rows_of: RowsOf
     assert rows_of(shop, "t", "n") == [{"n": 2}]
 
 
+@merging
 def test_w09_dedup_before_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (hinted("s", dedup_sort="desc"), hinted("gone", hard_delete=True))
     rows = [(1, "a", 1, None), (1, "b", 3, None), (1, "c", 2, True), (2, "d", 1, None), (2, "e", 2, True)]
@@ -107,12 +117,14 @@ def test_w09_dedup_before_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t", "id", "v") == [{"id": 1, "v": "b"}]
 
 
+@merging
 def test_w10_deduplicated(shop: Pipeline, rows_of: RowsOf) -> None:
     table = Table("t").with_hints(**{"x-stage-data-deduplicated": True})
     merge(shop, [{"id": 1, "v": "a"}, {"id": 1, "v": "b"}], keys=("id",), schema=Schema("shop", {"t": table}))
     assert rows_of(shop, "t", "v") == [{"v": "a"}, {"v": "b"}]
 
 
+@merging
 def test_w11_hard_delete_without_keys(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (hinted("gone", hard_delete=True),)
     merge(shop, [{"v": "a", "gone": True}, {"v": "b", "gone": False}, {"v": "c"}], columns=columns)
@@ -122,6 +134,7 @@ def test_w11_hard_delete_without_keys(shop: Pipeline, rows_of: RowsOf) -> None:
 UPSERT: Any = {"keys": ("id",), "strategy": "upsert"}
 
 
+@merging
 def test_w12_upsert(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"id": 1, "k": [1, 2, 3]}, {"id": 2, "k": [7]}], **UPSERT)
     merge(shop, [{"id": 1, "k": [9]}, {"id": 3}], **UPSERT)
@@ -130,12 +143,14 @@ def test_w12_upsert(shop: Pipeline, rows_of: RowsOf) -> None:
     assert linked(shop, "t", "t__k")
 
 
+@merging
 def test_w13_upsert_missing_column(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"id": 1, "a": "x", "b": "y"}], **UPSERT)
     merge(shop, [{"id": 1, "a": "z"}], **UPSERT)
     assert rows_of(shop, "t") == [{"id": 1, "a": "z", "b": None}]
 
 
+@merging
 def test_w14_w15_upsert_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (hinted("gone", hard_delete=True),)
     merge(
@@ -149,6 +164,7 @@ def test_w14_w15_upsert_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t__k", "value") == [{"value": 2}]
 
 
+@merging
 def test_w16_upsert_double_key(shop: Pipeline, rows_of: RowsOf) -> None:
     merge(shop, [{"id": 1, "v": "a"}], **UPSERT)
     with pytest.raises(ContractError, match="table t: 1 primary key occurs more than once"):
@@ -156,6 +172,7 @@ def test_w16_upsert_double_key(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t", "v") == [{"v": "a"}]
 
 
+@merging
 def test_w16_upsert_without_key(shop: Pipeline) -> None:
     with pytest.raises(SchemaError, match="upsert needs a primary key"):
         merge(shop, [{"id": 1}], strategy="upsert")

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Warehouse, table
+from destinations.conftest import merging
 from destinations.postgres_server import Server
 from trellis.destinations.base import TableTreeWrite
 from trellis.errors import SchemaError
@@ -31,12 +32,14 @@ def insert_only(shop: Pipeline, rows: Rows, keys: tuple[str, ...] = ("id",), **o
     assert report.balanced
 
 
+@merging
 def test_w17_insert_only(shop: Pipeline, rows_of: RowsOf) -> None:
     insert_only(shop, [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
     insert_only(shop, [{"id": 1, "v": "A"}, {"id": 3, "v": "c"}])
     assert rows_of(shop, "t") == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}, {"id": 3, "v": "c"}]
 
 
+@merging
 def test_w18_insert_only_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     insert_only(shop, [{"id": 1, "v": "a", "gone": None, "k": [1]}], columns=(FLAG,))
     second = [
@@ -49,12 +52,14 @@ def test_w18_insert_only_hard_delete(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t__k", "value") == [{"value": 1}, {"value": 4}]
 
 
+@merging
 def test_flag_that_is_a_time(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (Column("gone", "timestamp").with_hints(hard_delete=True),)
     insert_only(shop, [{"id": 1, "gone": "2026-01-01T00:00:00Z"}, {"id": 2}], columns=columns)
     assert rows_of(shop, "t", "id") == [{"id": 2}]
 
 
+@merging
 def test_nested_rows_come_with_new_roots_only(shop: Pipeline, rows_of: RowsOf) -> None:
     insert_only(shop, [{"id": 1, "k": [{"a": 1, "g": [1]}]}])
     insert_only(
@@ -65,6 +70,7 @@ def test_nested_rows_come_with_new_roots_only(shop: Pipeline, rows_of: RowsOf) -
     assert rows_of(shop, "t__k__g", "value") == [{"value": 1}, {"value": 2}, {"value": 3}]
 
 
+@merging
 def test_compound_key(shop: Pipeline, rows_of: RowsOf) -> None:
     keys = ("shop", "sku")
     insert_only(shop, [{"shop": "x", "sku": 1, "v": "a"}], keys)
@@ -77,6 +83,7 @@ def test_compound_key(shop: Pipeline, rows_of: RowsOf) -> None:
     assert [row["v"] for row in rows_of(shop, "t", "v")] == ["a", "b", "c"]
 
 
+@merging
 def test_null_in_a_key_is_equal_to_nothing(destination_url: str, tmp_path: Path) -> None:
     """Records without their whole key are refused before, so this is a load made by hand."""
     warehouse = Warehouse(destination_url, tmp_path)
@@ -98,6 +105,7 @@ def test_null_in_a_key_is_equal_to_nothing(destination_url: str, tmp_path: Path)
     assert warehouse.rows("t__k", "value") == [(0,), (1,), (9,)]
 
 
+@merging
 def test_one_key_twice_in_a_load(shop: Pipeline, rows_of: RowsOf) -> None:
     """As in dlt, where the statement MERGE looks at the table only."""
     insert_only(shop, [{"id": 1, "v": "a"}])
@@ -106,24 +114,28 @@ def test_one_key_twice_in_a_load(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t__k", "value") == [{"value": 1}, {"value": 2}, {"value": 3}]
 
 
+@merging
 def test_one_key_flagged_and_not(shop: Pipeline, rows_of: RowsOf) -> None:
     rows = [{"id": 1, "v": "a", "gone": True}, {"id": 1, "v": "b"}, {"id": 1, "v": "c", "gone": False}]
     insert_only(shop, rows, columns=(FLAG,))
     assert rows_of(shop, "t", "v") == [{"v": "b"}, {"v": "c"}]
 
 
+@merging
 def test_without_key(shop: Pipeline) -> None:
     with pytest.raises(SchemaError, match="table t: insert-only needs a primary key; name one with --key"):
         insert_only(shop, [{"id": 1}], ())
     assert "t" not in shop.destination.catalog(shop.dataset)
 
 
+@merging
 def test_same_load_again(shop: Pipeline, rows_of: RowsOf) -> None:
     for _ in range(2):
         insert_only(shop, [{"id": 1}, {"id": 1}], load_id="1700000000.5")
     assert rows_of(shop, "t") == [{"id": 1}, {"id": 1}]
 
 
+@merging
 def test_new_column_is_null_in_old_rows(shop: Pipeline, rows_of: RowsOf) -> None:
     insert_only(shop, [{"id": 1}])
     insert_only(shop, [{"id": 1, "v": "A"}, {"id": 2, "v": "b"}])
@@ -146,7 +158,7 @@ def expected(now: Rows, coming: Rows) -> Rows:
 def test_any_sequence_of_loads(postgres: Server, database: str, loads: list[Rows]) -> None:
     seed = [{"id": 99, "part": 9, "v": 0, "gone": False, "k": [1]}]
     with tempfile.TemporaryDirectory() as folder:
-        for url in (f"duckdb:{folder}/shop.duckdb", f"parquet:{folder}/lake", postgres.url(database)):
+        for url in (f"duckdb:{folder}/shop.duckdb", postgres.url(database)):
             # one name for each example, as all of them share the one database
             pipe, now = pipeline("shop", to=url, dataset=f"d{secrets.token_hex(4)}"), list[dict[str, Any]]()
             for rows in (seed, *loads):

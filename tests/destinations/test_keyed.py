@@ -17,26 +17,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
+from destinations.conftest import merging
 from trellis.destinations.base import RowChanges
-from trellis.destinations.parquet.copy_on_write import open_rewriter
 from trellis.destinations.sql.keyed import EngineSyntax, KeyedStatements
 from trellis.engine.staging.stage import StagedFile
-from trellis.errors import SchemaError
 from trellis.evolution.table_writes import KeyedWrite, OnMatch
 from trellis.schema.model import Column, Table
 
-URLS = {"duckdb": "duckdb:{}/shop.duckdb", "parquet": "parquet:{}/lake"}
 USERS = table("users", id="text", at="bigint", plan="text", city="text")
 
 
 @pytest.fixture
 def warehouse(destination_url: str, tmp_path: Path) -> Warehouse:
     return Warehouse(destination_url, tmp_path)
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Warehouse:
-    return Warehouse(URLS["parquet"].format(tmp_path), tmp_path)
 
 
 def load(on_match: OnMatch, *keys: str, latest: str | None = "at") -> KeyedWrite:
@@ -50,6 +43,7 @@ def user(id: str | None, at: int | None, plan: str | None = None, city: str | No
 # --- Within one load -------------------------------------------------------------------------------------
 
 
+@merging
 @pytest.mark.parametrize("on_match", ["replace", "keep", "append"])
 def test_c77_the_latest_row_of_a_load_stays(warehouse: Warehouse, on_match: OnMatch) -> None:
     rows = [user("a", 1, "old"), user("a", 3, "new"), user("a", 2, "mid"), user("b", 1, "only")]
@@ -57,6 +51,7 @@ def test_c77_the_latest_row_of_a_load_stays(warehouse: Warehouse, on_match: OnMa
     assert warehouse.rows("users") == [("a", 3, "new", None), ("b", 1, "only", None)]
 
 
+@merging
 @pytest.mark.parametrize(
     ("times", "chosen"),
     [((5, 5), 1), ((None, None), 1), ((5, None), 0), ((None, 5), 1), ((2, 1), 0)],
@@ -71,6 +66,7 @@ def test_ties_and_missing_times(
     assert warehouse.rows("users", "plan") == [(f"row {chosen}",)]
 
 
+@merging
 @pytest.mark.parametrize("on_match", ["replace", "keep", "append", "coalesce_latest"])
 def test_the_last_file_is_last(warehouse: Warehouse, on_match: OnMatch) -> None:
     files = [[user("a", 1, f"file {number}")] for number in range(12)]
@@ -78,6 +74,7 @@ def test_the_last_file_is_last(warehouse: Warehouse, on_match: OnMatch) -> None:
     assert warehouse.rows("users", "plan") == [("file 11",)]
 
 
+@merging
 def test_the_first_row_of_a_key_stays(warehouse: Warehouse) -> None:
     first = load("first", latest=None)
     warehouse.commit(first, [user("a", 1, "one"), user("a", 2, "two"), user("b", 1, "only")], USERS)
@@ -85,12 +82,14 @@ def test_the_first_row_of_a_key_stays(warehouse: Warehouse) -> None:
     assert warehouse.rows("users", "id", "plan") == [("a", "one"), ("b", "only"), ("c", "one")]
 
 
+@merging
 def test_without_a_time_the_last_row_stays(warehouse: Warehouse) -> None:
     rows = [user("a", 9, "first"), user("a", 1, "second")]
     warehouse.commit(load("replace", latest=None), rows, USERS)
     assert warehouse.rows("users", "plan") == [("second",)]
 
 
+@merging
 @pytest.mark.parametrize("on_match", ["replace", "keep", "coalesce_latest", "append"])
 def test_rows_without_a_whole_key_are_all_loaded(warehouse: Warehouse, on_match: OnMatch) -> None:
     rows = [user(None, 1, "x"), user(None, 1, "x"), user("a", 1, None), user("a", 1, "y")]
@@ -101,6 +100,7 @@ def test_rows_without_a_whole_key_are_all_loaded(warehouse: Warehouse, on_match:
     assert warehouse.rows("users", "id", "plan") == expected
 
 
+@merging
 @pytest.mark.parametrize("on_match", ["replace", "newer", "coalesce_latest"])
 def test_rows_without_a_key_are_left_out_where_they_need_one(warehouse: Warehouse, on_match: OnMatch) -> None:
     keyed = KeyedWrite("users", ("id",), "at", on_match, needs_keys=True)
@@ -109,6 +109,7 @@ def test_rows_without_a_key_are_left_out_where_they_need_one(warehouse: Warehous
     assert warehouse.rows("users", "id", "plan") == [("a", "z")]
 
 
+@merging
 @pytest.mark.parametrize("on_match", ["replace", "keep", "coalesce_latest", "append"])
 @pytest.mark.parametrize("keys", [(), ("id",)])
 def test_without_keys_all_rows_are_loaded(
@@ -121,6 +122,7 @@ def test_without_keys_all_rows_are_loaded(
     assert warehouse.rows("users") == [(None, 1, "x", None)] * 4
 
 
+@merging
 def test_a_load_of_nothing(warehouse: Warehouse) -> None:
     warehouse.commit(load("replace"), [user("a", 1)], USERS)
     warehouse.run([USERS], {}, keyed=(load("replace"),))
@@ -131,6 +133,7 @@ def test_a_load_of_nothing(warehouse: Warehouse) -> None:
 # --- Over several loads ----------------------------------------------------------------------------------
 
 
+@merging
 @pytest.mark.parametrize(
     ("on_match", "expected"),
     [
@@ -157,12 +160,14 @@ def test_c77_a_key_that_is_there(warehouse: Warehouse, on_match: OnMatch, expect
     assert warehouse.rows("users") == expected
 
 
+@merging
 def test_c76_a_user_is_filled(warehouse: Warehouse) -> None:
     warehouse.commit(load("coalesce_latest"), [user("u", 1, "a", "b")], USERS)
     warehouse.commit(load("coalesce_latest"), [user("u", 2, "c")], USERS)
     assert warehouse.rows("users") == [("u", 2, "c", "b")]
 
 
+@merging
 def test_r32_each_property_is_its_latest(warehouse: Warehouse) -> None:
     """A value in the table is as old as its row."""
     rows = [user("u", 1, "free", "Rome"), user("u", 4, None, "Bern"), user("u", 2, "paid", "Oslo")]
@@ -174,12 +179,14 @@ def test_r32_each_property_is_its_latest(warehouse: Warehouse) -> None:
     assert warehouse.rows("users") == [("u", 5, "late", "Bern")]
 
 
+@merging
 def test_a_row_of_the_load_wins_a_tie(warehouse: Warehouse) -> None:
     warehouse.commit(load("coalesce_latest"), [user("u", 2, "old", "old")], USERS)
     warehouse.commit(load("coalesce_latest"), [user("u", 2, "new"), user("u", 2, None, "new")], USERS)
     assert warehouse.rows("users") == [("u", 2, "new", "new")]
 
 
+@merging
 @pytest.mark.parametrize(
     ("on_match", "expected"),
     [("replace", (2, "new", None)), ("coalesce_latest", (2, "new", "Oslo")), ("keep", (1, "old", "Oslo"))],
@@ -190,6 +197,7 @@ def test_columns_that_the_load_lacks(warehouse: Warehouse, on_match: OnMatch, ex
     assert warehouse.rows("users", "at", "plan", "city") == [expected]
 
 
+@merging
 @pytest.mark.parametrize(
     ("on_match", "age"), [("replace", 7), ("coalesce_latest", 7), ("keep", None), ("append", 7)]
 )
@@ -201,6 +209,7 @@ def test_a_column_that_is_new(warehouse: Warehouse, on_match: OnMatch, age: int 
     assert warehouse.rows("users", "id", "age") == sorted(expected, key=repr)
 
 
+@merging
 def test_a_time_that_only_one_side_has(warehouse: Warehouse) -> None:
     """What has no time is older than what has one."""
     warehouse.commit(load("coalesce_latest"), [user("u", 1, "old", None)], USERS)
@@ -208,6 +217,7 @@ def test_a_time_that_only_one_side_has(warehouse: Warehouse) -> None:
     assert warehouse.rows("users") == [("u", 1, "old", "Rome")]
 
 
+@merging
 def test_two_keys(warehouse: Warehouse) -> None:
     keys = ("id", "city")
     warehouse.commit(
@@ -217,6 +227,7 @@ def test_two_keys(warehouse: Warehouse) -> None:
     assert warehouse.rows("users") == [("u", 1, "x", "Rome"), ("u", 2, "z", "Oslo")]
 
 
+@merging
 @pytest.mark.parametrize("on_match", ["coalesce_latest", "coalesce_matched_only"])
 def test_rows_that_stand_twice_in_the_table(warehouse: Warehouse, on_match: OnMatch) -> None:
     """A load never makes one row of several: each gets the columns that the load has."""
@@ -226,6 +237,7 @@ def test_rows_that_stand_twice_in_the_table(warehouse: Warehouse, on_match: OnMa
     assert warehouse.rows("users") == [("u", 3, "y", "Oslo"), ("u", 3, "y", "Rome")]
 
 
+@merging
 def test_amend_drops_what_the_table_does_not_hold(warehouse: Warehouse) -> None:
     warehouse.commit(load("coalesce_latest"), [user("u", 1, None, "Rome")], USERS)
     rows = [user("u", 1, "x"), user("v", 1, "x"), user("v", 1, "y"), user(None, 1, "x")]
@@ -234,6 +246,7 @@ def test_amend_drops_what_the_table_does_not_hold(warehouse: Warehouse) -> None:
     assert warehouse.rows("users") == [("u", 1, "x", "Rome")]
 
 
+@merging
 def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
     other = table("pages", id="text", at="bigint", plan="text", city="text")
     rows = [[user("u", 1, "x"), user("u", 2, "y")]]
@@ -246,6 +259,7 @@ def test_two_tables_in_one_load(warehouse: Warehouse) -> None:
     assert warehouse.rows("users") == warehouse.rows("pages") == [("u", 2, "y", None)]
 
 
+@merging
 def test_names_that_the_queries_use_themselves(warehouse: Warehouse) -> None:
     names = ("q_place", "q_turn", "q_key_0", "Q_Latest", "file_index", "file_row_number", 'a"b', "q_staged")
     odd = Table("users", {name: Column(name, "text") for name in names})
@@ -278,6 +292,7 @@ ALL = Table(
 )
 
 
+@merging
 def test_types_survive_a_fill(warehouse: Warehouse) -> None:
     row = {
         "id": 1,
@@ -344,21 +359,21 @@ def age(row: Row) -> int:
     return -1 if row["at"] is None else row["at"]
 
 
-@pytest.mark.parametrize("kind", list(URLS))
 @settings(max_examples=25)
 @given(st.lists(LOAD, min_size=1, max_size=4), st.sampled_from([1, 3]))
 @example([("coalesce_latest", [[{"id": "a", "at": 1, "plan": "x"}, {"id": "a", "city": "y"}]])], 3)
-def test_r32_any_sequence(kind: str, loads: list[tuple[OnMatch, list[list[Row]]]], passes: int) -> None:
+def test_r32_any_sequence(loads: list[tuple[OnMatch, list[list[Row]]]], passes: int) -> None:
     """FillValues in one pass or in several, the result is that of a few lines of Python."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(KeyedStatements, "_passes", lambda *_: passes)
-        warehouse, now = Warehouse(URLS[kind].format(folder), Path(folder)), list[Row]()
+        warehouse, now = Warehouse(f"duckdb:{folder}/shop.duckdb", Path(folder)), list[Row]()
         for on_match, files in loads:
             warehouse.run([USERS], {"users": files} if files else {}, keyed=(load(on_match),))
             now = fold(now, on_match, [row for rows in files for row in rows])
         assert warehouse.rows("users") == sorted((tuple(r[c] for c in COLUMNS) for r in now), key=repr)
 
 
+@merging
 @pytest.mark.parametrize(
     ("on_match", "changes"),
     [
@@ -394,6 +409,7 @@ def test_much_is_filled_in_several_passes() -> None:
     assert len([*keyed.statements()]) == len([*keyed.statements(lambda query: 1)]) == 7
 
 
+@merging
 def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
     """Two rows of a user have every other property each, but few users have one row only."""
     names, rows, users = [f"p{number}" for number in range(8)], range(100_000), 50_001
@@ -413,49 +429,9 @@ def test_a_hundred_thousand_rows(warehouse: Warehouse) -> None:
         assert warehouse.rows("users") == sorted(expected, key=repr)
 
 
-# --- What is written -------------------------------------------------------------------------------------
-
-
-def files_of(lake: Warehouse) -> set[str]:
-    return {path.name for path in Path(lake.destination.url.partition(":")[2], "users").glob("*")}
-
-
-@pytest.mark.parametrize(
-    ("on_match", "stay"),
-    [("append", {"run=load-0", "run=load-1"}), ("keep", {"run=load-0", "run=load-1"})]
-    + [(on_match, {"run=load-1"}) for on_match in ("replace", "coalesce_latest", "coalesce_matched_only")],
-)
-def test_files_without_rows_that_leave_stay(lake: Warehouse, on_match: OnMatch, stay: set[str]) -> None:
-    lake.commit(load("append"), [user("a", 1), user("b", 1)], USERS)
-    lake.commit(load("append"), [user("c", 1)], USERS)
-    inode = next(Path(lake.destination.url.partition(":")[2], "users/run=load-1").glob("*")).stat().st_ino
-    lake.commit(load(on_match), [user("a", 2, "x"), user("a", 1, "y")], USERS)
-    assert files_of(lake) - {"run=load-2"} == stay
-    again = next(Path(lake.destination.url.partition(":")[2], "users/run=load-1").glob("*")).stat().st_ino
-    assert again == inode
-
-
-def test_what_does_not_fit_into_memory_is_spilled(tmp_path: Path) -> None:
-    with open_rewriter(str(tmp_path), str(tmp_path / "not" / "there"), "q_place") as rewriter:
-        rewriter.db.execute("SET memory_limit = '60MB'")
-        rewriter.db.execute("CREATE TEMP TABLE much AS SELECT uuid() AS id FROM range(8_000_000)")
-        assert rewriter.query_count("SELECT count(*) FROM much") == 8_000_000
-        assert any((tmp_path / "not" / "there" / "spill").iterdir())
-
-
-def test_a_key_that_cannot_be_told_apart(lake: Warehouse) -> None:
-    exact = Table("users", {"id": Column("id", "decimal", precision=60, scale=0), "at": Column("at", "text")})
-    for on_match in ("replace", "coalesce_latest"):
-        with pytest.raises(SchemaError, match="table users, column id: a column of type decimal256"):
-            lake.commit(load(on_match), [{"id": 1, "at": "x"}], exact)
-
-
-# --- A warehouse that its owner has changed --------------------------------------------------------------
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Warehouse:
-    return Warehouse(URLS["duckdb"].format(tmp_path), tmp_path)
+    return Warehouse(f"duckdb:{tmp_path}/shop.duckdb", tmp_path)
 
 
 def by_hand(file: Warehouse, *statements: str) -> None:

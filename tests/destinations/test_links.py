@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from destinations.commits import Row, Warehouse, table
+from destinations.conftest import merging
 from trellis.destinations.sql.identities import Pair, id_generator, resolve
 from trellis.evolution.table_writes import IdentityRules, KeyedWrite
 
@@ -132,6 +133,7 @@ def identities(warehouse: Warehouse) -> dict[Any, str]:
 A1, A2, U1, U2 = ("anonymous_id", "a1"), ("anonymous_id", "a2"), ("user_id", "u1"), ("user_id", "u2")
 
 
+@merging
 def test_c79_three_rules(warehouse: Warehouse) -> None:
     link(warehouse, [rule(*A1, *U1), rule(*A2, *U2), rule(*U1, *U2)])
     users = identities(warehouse)
@@ -139,6 +141,7 @@ def test_c79_three_rules(warehouse: Warehouse) -> None:
     assert {*users.values()} == {id_generator("load-0")(1)}
 
 
+@merging
 def test_c79_over_three_loads(warehouse: Warehouse) -> None:
     link(warehouse, [rule(*A1, *U1)])
     link(warehouse, [rule(*A2, *U2)])
@@ -154,6 +157,7 @@ def test_c79_over_three_loads(warehouse: Warehouse) -> None:
     ]
 
 
+@merging
 def test_a_known_id_spreads(warehouse: Warehouse) -> None:
     link(warehouse, [rule(*U1, None, None)])
     first = identities(warehouse)
@@ -162,6 +166,7 @@ def test_a_known_id_spreads(warehouse: Warehouse) -> None:
     assert ("u1", NOON) in warehouse.rows("mappings", "value", "updated")
 
 
+@merging
 def test_half_rules(warehouse: Warehouse) -> None:
     rows = [rule(*U1, None, None), rule(*U2, "anonymous_id", None), rule(None, None, *A1), rule(*U1, *U1)]
     link(warehouse, rows)
@@ -173,6 +178,7 @@ def test_half_rules(warehouse: Warehouse) -> None:
     assert {row[0] for row in warehouse.rows("mappings", "updated")} == {NOON}
 
 
+@merging
 def test_rules_are_taken_in_the_order_of_the_input(warehouse: Warehouse) -> None:
     """The same rule again is the first one; ids are those of the numbers of the distinct rules."""
     first, second = rule(*A1, *U1), rule(*A2, *U2)
@@ -184,12 +190,14 @@ def test_rules_are_taken_in_the_order_of_the_input(warehouse: Warehouse) -> None
     assert [identities(warehouse)["user_id", f"x{n}"] for n in range(3)] == [new(1), new(2), new(3)]
 
 
+@merging
 def test_the_rules_are_loaded_as_well(warehouse: Warehouse) -> None:
     link(warehouse, [rule(*A1, *U1)])
     link(warehouse)
     assert warehouse.rows("rules") == [(*A1, *U1)]
 
 
+@merging
 def test_columns_beside_the_mapping(warehouse: Warehouse) -> None:
     noted = MAPPINGS.with_columns(*table("x", note="text").columns.values())
     note = {"kind": "user_id", "value": "u2", "identity": "old", "updated": NOON, "note": "kept"}

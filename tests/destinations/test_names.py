@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from destinations.conftest import merging
 from trellis.errors import ContractError, DestinationError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
@@ -21,6 +22,13 @@ NASTY = (
 )  # fmt: skip
 
 
+def anew(pipe: Pipeline, key: str = "id") -> Any:
+    """How the rows of a load take the place of those with their key, or of all where nothing merges."""
+    merges = pipe.destination.abilities.no_merge is None
+    return {"mode": "merge", "keys": (key,)} if merges else {"mode": "replace"}
+
+
+@merging
 @pytest.mark.parametrize("strategy", ["delete-insert", "upsert"])
 @pytest.mark.parametrize("key", ["place", "id", "file_row_number", "s", "rowid"])
 def test_columns_named_like_helpers(shop: Pipeline, rows_of: RowsOf, key: str, strategy: Any) -> None:
@@ -46,8 +54,8 @@ def test_columns_named_like_helpers(shop: Pipeline, rows_of: RowsOf, key: str, s
 @pytest.mark.parametrize("dataset", ["shop", "lake", "temp", "system", "main", "information_schema2"])
 def test_datasets_named_like_databases(destination_url: str, rows_of: RowsOf, dataset: str) -> None:
     pipe = pipeline("shop", to=destination_url, dataset=dataset)
-    pipe.load([{"id": 1, "k": [1]}], table="t", mode="merge", keys=("id",))
-    pipe.load([{"id": 1, "k": [2], "new": 1}], table="t", mode="merge", keys=("id",))
+    pipe.load([{"id": 1, "k": [1]}], table="t", **anew(pipe))
+    pipe.load([{"id": 1, "k": [2], "new": 1}], table="t", **anew(pipe))
     assert rows_of(pipe, "t") == [{"id": 1, "new": 1}]
     assert len(pipe.destination.history(dataset, pipe._dialect.metadata.tables())) == 2
     assert pipe.destination.row_counts(dataset)["t__k"] == 1
@@ -55,9 +63,9 @@ def test_datasets_named_like_databases(destination_url: str, rows_of: RowsOf, da
 
 @pytest.mark.parametrize("table", ["leaving", "coming", "places", "_trellis", "select", "x" * 200])
 def test_tables_named_like_helpers(shop: Pipeline, rows_of: RowsOf, table: str) -> None:
-    shop.load([{"id": 1, "v": 1, "k": [1]}], table=table, mode="merge", keys=("id",))
-    shop.load([{"id": 1, "v": 2, "k": [2]}], table=table, mode="merge", keys=("id",))
-    name = shop.load([{"id": 3}], table=table).tables[0].name
+    shop.load([{"id": 1, "v": 1, "k": [1]}], table=table, **anew(shop))
+    shop.load([{"id": 1, "v": 2, "k": [2]}], table=table, **anew(shop))
+    name = shop.load([{"id": 3}], table=table, mode="append").tables[0].name
     assert rows_of(shop, name) == [{"id": 1, "v": 2}, {"id": 3, "v": None}]
 
 
@@ -75,15 +83,14 @@ def test_names_and_paths_are_quoted(destination_url: str, tmp_path: Path, rows_o
     name = 'it\'s; "DROP" ../x'
     for load_id in ("../1/a", "b'c*"):
         row = {'the "key"': 1, "v'": load_id, "k": [1]}
-        report = pipe.load(
-            [row], table=name, mode="merge", keys=('the "key"',), load_id=load_id, schema=schema
-        )
+        report = pipe.load([row], table=name, load_id=load_id, schema=schema, **anew(pipe, 'the "key"'))
     table = report.tables[0].name
     assert list(rows_of(pipe, table)[0].values()) == [1, "b'c*"]
     assert pipe.destination.has_load(pipe.dataset, "../1/a", pipe._dialect.metadata.tables())
     assert {path.name for path in tmp_path.iterdir()} == {folder.name}
 
 
+@merging
 def test_own_row_ids_that_stand_twice(shop: Pipeline, rows_of: RowsOf) -> None:
     """A key that comes twice with one `_dlt_id` goes in once, and so do its nested rows."""
     rows = [{"id": 1, "v": v, "_dlt_id": "mine", "k": [{"a": 1}, {"a": 2}]} for v in ("first", "second")]
@@ -93,6 +100,7 @@ def test_own_row_ids_that_stand_twice(shop: Pipeline, rows_of: RowsOf) -> None:
     assert rows_of(shop, "t__k") == [{"a": 1}, {"a": 2}]
 
 
+@merging
 def test_null_keys_are_equal_to_nothing(shop: Pipeline, rows_of: RowsOf) -> None:
     columns = (Column("id", nullable=True),)
     rows = [{"id": None, "v": 1}, {"id": None, "v": 2}, {"id": 7, "v": 3}, {"id": 7, "v": 4}]
@@ -117,6 +125,7 @@ def test_column_of_another_type(shop: Pipeline, destination_url: str, rows_of: R
     assert rows_of(shop, "t") == [{"a": 1, "b": 1}]
 
 
+@merging
 def test_two_columns_marked_for_one_purpose(shop: Pipeline) -> None:
     columns = tuple(Column(name).with_hints(dedup_sort="asc") for name in "ab")
     with pytest.raises(SchemaError, match="columns a and b are all marked dedup_sort"):

@@ -25,7 +25,7 @@ from trellis.destinations.parquet.destination import Parquet
 from trellis.destinations.parquet.manifest import KEEP, LiveFile, LiveTable, Manifest, Manifests
 from trellis.engine.arrow.nested_types import hint_of
 from trellis.engine.arrow.types import arrow_schema
-from trellis.errors import ContractError, DestinationError, SchemaError
+from trellis.errors import ContractError, DestinationError, UsageError
 from trellis.evolution.table_writes import KeyedWrite
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import NESTED_TYPE, Column, Table
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RowsOf = Callable[..., list[dict[str, Any]]]
-KEYED: Any = {"table": "t", "mode": "merge", "keys": ("id",)}
+INTO_T: Any = {"table": "t"}
 
 
 @pytest.fixture
@@ -88,32 +88,21 @@ def test_dataset_is_a_folder(lake: Path, rows_of: RowsOf) -> None:
 
 
 def test_readers_that_know_no_manifest(shop: Pipeline, lake: Path) -> None:
-    shop.load([{"id": 1, "v": "a", "k": [1, 2]}, {"id": 2, "v": "b", "k": [3]}], **KEYED)
-    shop.load([{"id": 2, "v": "c", "w": 7}], **KEYED)
-    assert naive(lake, "t", "id, v, w") == [(1, "a", None), (2, "c", 7)]
-    assert naive(lake, "t__k", "value") == [(1,), (2,)]
-    assert ds.dataset(lake / "t", partitioning="hive").count_rows() == 2
+    shop.load([{"id": 1, "v": "a", "k": [1, 2]}, {"id": 2, "v": "b", "k": [3]}], **INTO_T)
+    shop.load([{"id": 3, "v": "c", "w": 7}], **INTO_T)
+    assert naive(lake, "t", "id, v, w") == [(1, "a", None), (2, "b", None), (3, "c", 7)]
+    assert naive(lake, "t__k", "value") == [(1,), (2,), (3,)]
+    assert ds.dataset(lake / "t", partitioning="hive").count_rows() == 3
     shop.load(iter(()), table="t", mode="replace")
     assert naive(lake, "t", "id, v, w") == naive(lake, "t__k", "value") == []
 
 
 def test_spark_reads_the_folder(shop: Pipeline, lake: Path, spark: SparkSession) -> None:
-    shop.load([{"id": 1, "v": "a", "at": "2026-01-01T00:00:00Z", "run": 5}], load_id="1.5", **KEYED)
-    shop.load([{"id": 2, "v": "b", "w": 7}], load_id="2.5", **KEYED)
+    shop.load([{"id": 1, "v": "a", "at": "2026-01-01T00:00:00Z", "run": 5}], load_id="1.5", **INTO_T)
+    shop.load([{"id": 2, "v": "b", "w": 7}], load_id="2.5", **INTO_T)
     frame = spark.read.option("mergeSchema", True).parquet(str(lake / "t"))
     assert {(row["id"], row["run"], row["w"]) for row in frame.collect()} == {(1, 5, None), (2, None, 7)}
     assert dict(frame.dtypes)["at"] == "timestamp"
-
-
-def test_files_without_rows_that_leave_stay(shop: Pipeline, lake: Path) -> None:
-    shop.load([{"id": n, "v": 0} for n in range(5)], load_id="a", **KEYED)
-    shop.load([{"id": n, "v": 0} for n in range(5, 9)], load_id="b", **KEYED)
-    stays = lake / "t/run=b/part-00000.parquet"
-    before = stays.stat()
-    shop.load([{"id": 3, "v": 1}], load_id="c", **KEYED)
-    assert (stays.stat().st_ino, stays.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert [path for path in files_of(lake, "t") if "run=a" in path] == []
-    assert naive(lake, "t", "id, v") == [(n, int(n == 3)) for n in range(9)]
 
 
 @pytest.mark.parametrize("names", [("a", "a.b"), ("a.b", "a")], ids=["struct first", "struct last"])
@@ -151,12 +140,12 @@ def test_a_required_struct_beside_a_column_called_like_its_field(
 
 def test_a_column_called_run(shop: Pipeline, lake: Path, rows_of: RowsOf) -> None:
     """The run folders are named otherwise, lest readers take the load for the column; older files too."""
-    shop.load([{"id": 1}], load_id="7", **KEYED)
-    shop.load([{"id": 2, "Run": 99}], load_id="8", **KEYED)
+    shop.load([{"id": 1}], load_id="7", **INTO_T)
+    shop.load([{"id": 2, "Run": 99}], load_id="8", **INTO_T)
     assert files_of(lake, "t") == ["t/run_=7/part-00000.parquet", "t/run_=8/part-00000.parquet"]
     assert naive(lake, "t", "id, run") == [(1, None), (2, 99)]
-    shop.load([{"id": 1, "run": 5}], load_id="9", **KEYED)
-    assert rows_of(shop, "t") == [{"id": 1, "run": 5}, {"id": 2, "run": 99}]
+    shop.load([{"id": 3, "run": 5}], load_id="9", **INTO_T)
+    assert rows_of(shop, "t") == [{"id": 1, "run": None}, {"id": 2, "run": 99}, {"id": 3, "run": 5}]
     assert not list(lake.glob("t/run=*"))
 
 
@@ -191,13 +180,11 @@ TYPES: list[tuple[Column, Any]] = [
 ]
 
 
-def test_types_survive_a_rewrite(shop: Pipeline, lake: Path, rows_of: RowsOf) -> None:
+def test_types_are_those_of_the_schema(shop: Pipeline, lake: Path, rows_of: RowsOf) -> None:
     row = {column.name: value for column, value in TYPES}
     columns = tuple(column for column, _ in TYPES)
-    shop.load([{"id": 1, **row}, {"id": 2, **row}], columns=columns, load_id="a", **KEYED)
+    shop.load([{"id": 1, **row}, {"id": 2, **row}], columns=columns, load_id="a", **INTO_T)
     before = [stored_row for stored_row in rows_of(shop, "t") if stored_row["id"] == 1]
-    shop.load([{"id": 2}], load_id="b", **KEYED)
-    assert [stored_row for stored_row in rows_of(shop, "t") if stored_row["id"] == 1] == before
     expected = arrow_schema(shop.schema.tables["t"])
     expected = expected.set(
         expected.get_field_index("seconds"), pa.field("seconds", pa.timestamp("ms", "UTC"))
@@ -209,10 +196,28 @@ def test_types_survive_a_rewrite(shop: Pipeline, lake: Path, rows_of: RowsOf) ->
     assert shop.destination.catalog("")["t"].columns == {field.name: str(field.type) for field in expected}
 
 
-def test_a_key_that_duckdb_cannot_tell_apart(shop: Pipeline) -> None:
-    columns = (Column("id", "decimal", precision=60, scale=0),)
-    with pytest.raises(SchemaError, match="table t, column id: a column of type decimal256"):
-        shop.load([{"id": 1}], columns=columns, **KEYED)
+# --- Merges ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["delete-insert", "upsert", "insert-only", "scd2"])
+def test_a_merge_is_refused_before_anything_is_read(shop: Pipeline, lake: Path, strategy: Any) -> None:
+    def unread() -> Iterator[dict[str, Any]]:
+        raise AssertionError("a record was read")
+        yield {}
+
+    with pytest.raises(UsageError) as refused:
+        shop.load(unread(), table="t", mode="merge", strategy=strategy, keys=("id",))
+    assert str(refused.value) == (
+        f"table t is merged with the strategy {strategy}: plain Parquet files are only appended to or "
+        "replaced, while delta:PATH, iceberg:PATH, duckdb:FILE and postgresql://HOST/DB merge; name another "
+        "destination, or load with the mode append or replace; nothing was loaded"
+    )
+    assert files_of(lake, "t") == []
+
+
+def test_a_plan_of_a_merge_is_refused_too(shop: Pipeline) -> None:
+    with pytest.raises(UsageError, match="table t is merged with the strategy delete-insert"):
+        shop.plan([{"id": 1}], table="t", mode="merge", keys=("id",))
 
 
 # --- Two loads ---------------------------------------------------------------------------------------------
@@ -228,27 +233,23 @@ def test_one_number_is_given_once(lake: Path) -> None:
     assert manifests.newest() == first
 
 
-@pytest.mark.parametrize("mode", ["append", "replace", "merge"])
+@pytest.mark.parametrize("mode", ["append", "replace"])
 def test_another_load_is_faster(
     shop: Pipeline, lake: Path, rows_of: RowsOf, monkeypatch: pytest.MonkeyPatch, mode: Any
 ) -> None:
     """Between the preparation of a load and its publication, and removing files that it was to keep."""
-    shop.load([{"id": n, "v": 0} for n in range(3)], load_id="first", **KEYED)
+    shop.load([{"id": n, "v": 0} for n in range(3)], load_id="first", **INTO_T)
     other, real, times = pipeline("shop", to=shop.to), destination.ParquetLoad.draft_tables, iter(range(5))
 
     def draft(load: destination.ParquetLoad) -> destination.Draft:
         table = real(load)
         if load.commit.load_id == "slow" and (n := next(times)) < 2:
-            other.load([{"id": n, "v": n + 1}], load_id=f"fast{n}", **KEYED)
+            other.load([{"id": n, "v": n + 1}], load_id=f"fast{n}", mode="replace", **INTO_T)
         return table
 
     monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
-    shop.load([{"id": 2, "v": 9}], load_id="slow", **{**KEYED, "mode": mode})
-    expected = {
-        "append": [(0, 1), (1, 2), (2, 0), (2, 9)],
-        "replace": [(2, 9)],
-        "merge": [(0, 1), (1, 2), (2, 9)],
-    }[mode]
+    shop.load([{"id": 2, "v": 9}], load_id="slow", mode=mode, **INTO_T)
+    expected = {"append": [(1, 2), (2, 9)], "replace": [(2, 9)]}[mode]
     assert naive(lake, "t", "id, v") == expected
     assert [(row["id"], row["v"]) for row in rows_of(shop, "t")] == expected
 
@@ -257,7 +258,7 @@ def test_a_load_waits_for_its_turn_at_last(
     shop: Pipeline, lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After some vain attempts it prepares with the others locked out."""
-    shop.load([{"id": 1}], **KEYED)
+    shop.load([{"id": 1}], **INTO_T)
     other, real, refused = Parquet(str(lake), lock_wait=0.1), destination.ParquetLoad.draft_tables, []
 
     def draft(load: destination.ParquetLoad) -> destination.Draft:
@@ -266,17 +267,17 @@ def test_a_load_waits_for_its_turn_at_last(
             hasty = pipeline("shop", to=shop.to)
             hasty.destination = other
             try:
-                hasty.load([{"id": 2}], **KEYED)
+                hasty.load([{"id": 2}], **INTO_T)
             except DestinationError as bad:
                 refused.append(str(bad))
             monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
         return real(load)
 
     monkeypatch.setattr(destination.ParquetLoad, "draft_tables", draft)
-    shop.load([{"id": 9}], load_id="slow", **KEYED)
+    shop.load([{"id": 9}], load_id="slow", **INTO_T)
     assert len(refused) == 1
     assert "another load holds it" in refused[0]
-    assert shop.destination.row_counts("")["t"] == 3
+    assert shop.destination.row_counts("")["t"] == 5  # three of the hasty one, which was not refused at once
 
 
 def test_a_reader_goes_on_with_the_next_manifest(shop: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +295,7 @@ def test_a_reader_goes_on_with_the_next_manifest(shop: Pipeline, monkeypatch: py
 def test_failure_after_files_were_moved(
     shop: Pipeline, lake: Path, rows_of: RowsOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.load([{"id": 1, "v": "a"}], load_id="a", **KEYED)
+    shop.load([{"id": 1, "v": "a"}], load_id="a", **INTO_T)
     before = files_of(lake, ".")
 
     def full(self: Manifests, manifest: Manifest, scratch: str) -> bool:
@@ -306,10 +307,10 @@ def test_failure_after_files_were_moved(
         with pytest.raises(
             DestinationError, match="lake: the disk is full; free some space and load again; nothing"
         ):
-            shop.load([{"id": 2, "v": "b"}], load_id="b", **KEYED)
+            shop.load([{"id": 2, "v": "b"}], load_id="b", **INTO_T)
     assert files_of(lake, ".") == before
     assert naive(lake, "t", "id") == [(1,)]
-    shop.load([{"id": 2, "v": "b"}], load_id="b", **KEYED)
+    shop.load([{"id": 2, "v": "b"}], load_id="b", **INTO_T)
     assert rows_of(shop, "t", "id") == [{"id": 1}, {"id": 2}]
 
 
@@ -332,17 +333,17 @@ def interrupt(*_: object) -> None:
 
 def test_leftovers_of_a_dead_load(shop: Pipeline, lake: Path) -> None:
     """Only what a note names is removed: a folder that looks like ours may be someone else's."""
-    shop.load([{"id": 1}], load_id="a", **KEYED)
+    shop.load([{"id": 1}], load_id="a", **INTO_T)
     for run in ("dead", "foreign"):
         (lake / f"t/run={run}").mkdir()
         pq.write_table(pa.table({"id": [9]}), lake / f"t/run={run}/part-00000.parquet")
     note = lake / "_trellis/intents/dead.json"
     note.write_text(json.dumps(["t/run=dead/part-00000.parquet", "t/run=a/part-00000.parquet"]))
     (lake / "_trellis/staging/dead").mkdir(parents=True)
-    shop.load([{"id": 2}], load_id="b", **KEYED)
+    shop.load([{"id": 2}], load_id="b", **INTO_T)
     assert note.exists(), "that load may be at work on another machine"
     (lake / "_trellis/staging/dead").rmdir()
-    shop.load([{"id": 3}], load_id="c", **KEYED)
+    shop.load([{"id": 3}], load_id="c", **INTO_T)
     assert not note.exists()
     assert sorted(path.name for path in (lake / "t").iterdir()) == ["run=a", "run=b", "run=c", "run=foreign"]
 
@@ -397,11 +398,11 @@ def noise(n: int) -> str:
 @pytest.mark.parametrize("kind", ["parquet:{}/lake", "duckdb:{}/shop.duckdb"])
 def test_full_disk(tiny_disk: Path, rows_of: RowsOf, kind: str) -> None:
     pipe = pipeline("shop", to=kind.format(tiny_disk))
-    pipe.load([{"id": 0, "v": "x"}], **KEYED)
+    pipe.load([{"id": 0, "v": "x"}], **INTO_T)
     failed = 0
     for n in range(1, 30):
         try:
-            pipe.load([{"id": n, "v": noise(30_000)}, {"id": 0, "v": noise(10)}], **KEYED)
+            pipe.load([{"id": n, "v": noise(30_000)}], **INTO_T)
         except DestinationError as bad:
             assert "\n" not in str(bad)
             assert any(words in str(bad).lower() for words in ("full", "no space")), bad

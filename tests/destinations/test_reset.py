@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from destinations.commits import KEPT, Row, Warehouse, table
+from destinations.conftest import merging
 from trellis.destinations.base import Commit, CommitConflict, Reset, TableTreeWrite
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.system_columns import RowKeys
@@ -122,6 +123,7 @@ def test_emptied_table_can_get_another_type(warehouse: Warehouse) -> None:
     assert warehouse.rows("orders", "id", "note") == [(3, 5)]
 
 
+@merging
 def test_merge_into_what_a_reset_left(warehouse: Warehouse) -> None:
     fill(warehouse)
     keyed = ORDERS.with_columns(Column("id", "bigint").with_hints(primary_key=True))

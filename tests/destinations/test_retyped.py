@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from destinations.commits import Warehouse, table
+from destinations.conftest import merging
 from trellis.destinations.base import CatalogTable, CommitConflict, TableTreeWrite
 from trellis.errors import SchemaError
 from trellis.evolution.table_writes import KeyedWrite, OnMatch
@@ -72,6 +73,7 @@ def test_a_column_gets_another_type(
     assert type_ in ({"json", "text"} if new == "json" else {new})
 
 
+@merging
 @pytest.mark.parametrize(
     "on_match", ["replace", "keep", "coalesce_latest", "coalesce_matched_only", "append"]
 )
@@ -98,6 +100,7 @@ def test_a_column_of_a_table_that_is_emptied(warehouse: Warehouse, files: Sequen
     assert warehouse.destination.catalog(warehouse.dataset)["t"].types["v"] == "bigint"
 
 
+@merging
 def test_a_key_gets_another_type(warehouse: Warehouse) -> None:
     warehouse.commit(FILL, [{"id": 1, "v": 1}], OLD)
     after = table("t", id="text", v="bigint")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from destinations.conftest import merging
 from trellis.destinations.base import RowChanges
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -20,6 +21,7 @@ def changes(report: Report) -> dict[str, tuple[int, int, int, int]]:
     return {n: (c.inserted, c.updated, c.deleted, c.deduplicated) for n, c in counted.items()}
 
 
+@merging
 def test_a_merge_of_a_key_that_occurs_twice(shop: Pipeline) -> None:
     first = shop.load([{"id": 1, "v": "a"}, {"id": 1, "v": "b"}, {"id": 2, "v": "c"}], **KEY)
     assert changes(first) == {"t": (2, 0, 0, 1)}
@@ -37,6 +39,7 @@ def test_a_merge_of_a_key_that_occurs_twice(shop: Pipeline) -> None:
     assert "  t: 2 rows: 1 inserted, 1 updated" in str(second).splitlines()
 
 
+@merging
 def test_a_plan_says_what_the_load_would_do(shop: Pipeline, rows_of: RowsOf) -> None:
     shop.load([{"id": 1, "v": "a"}], **KEY)
     assert changes(shop.plan([{"id": 1, "v": "b"}, {"id": 2, "v": "c"}], **KEY)) == {"t": (1, 1, 0, 0)}
@@ -52,12 +55,14 @@ def test_appends_and_replaces(shop: Pipeline) -> None:
     assert changes(replaced) == {"t": (3, 0, 1, 0), "t__k": (0, 0, 2, 0)}
 
 
+@merging
 def test_nested_rows_are_deleted_and_inserted(shop: Pipeline) -> None:
     shop.load([{"id": 1, "k": [1, 2]}, {"id": 2, "k": [3]}], **KEY)
     merged = shop.load([{"id": 1, "k": [7]}, {"id": 1, "k": [8, 9]}], **KEY)
     assert changes(merged) == {"t": (0, 1, 0, 1), "t__k": (1, 0, 2, 2)}
 
 
+@merging
 def test_deletions_by_a_mark(shop: Pipeline) -> None:
     columns = (Column("gone").with_hints(hard_delete=True),)
     shop.load([{"id": n, "gone": False} for n in (1, 2, 3)], columns=columns, **KEY)
@@ -72,6 +77,7 @@ def test_deletions_by_a_mark(shop: Pipeline) -> None:
     assert changes(shop.load(rows, **KEY)) == {"t": (1, 1, 2, 1)}
 
 
+@merging
 def test_deletions_by_a_merge_key(shop: Pipeline) -> None:
     by_day: Any = {"table": "t", "mode": "merge", "merge_keys": ("day",)}
     shop.load([{"day": "a", "id": 1}, {"day": "a", "id": 2}, {"day": "b", "id": 3}], **by_day)
@@ -80,12 +86,14 @@ def test_deletions_by_a_merge_key(shop: Pipeline) -> None:
     assert changes(both) == {"t": (0, 1, 1, 0)}
 
 
+@merging
 def test_upsert_and_insert_only(shop: Pipeline) -> None:
     shop.load([{"id": 1}, {"id": 2}], strategy="upsert", **KEY)
     assert changes(shop.load([{"id": 2}, {"id": 3}], strategy="upsert", **KEY)) == {"t": (1, 1, 0, 0)}
     assert changes(shop.load([{"id": 3}, {"id": 4}], strategy="insert-only", **KEY)) == {"t": (1, 0, 0, 1)}
 
 
+@merging
 def test_versions_of_rows(shop: Pipeline) -> None:
     scd2: Any = {"table": "t", "mode": "merge", "strategy": "scd2"}
     shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], **scd2)

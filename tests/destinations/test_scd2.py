@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from destinations.commits import Warehouse, table
+from destinations.conftest import merging
 from destinations.postgres_server import Server
 from trellis.destinations.base import History, TableTreeWrite
 from trellis.errors import SchemaError
@@ -68,6 +69,7 @@ def spans(shop: Pipeline, *columns: str, valid: Sequence[str] = (FROM, TO)) -> l
     return sorted(versions, key=repr)
 
 
+@merging
 def test_w19_versions(shop: Pipeline) -> None:
     one, new, two = {"nk": 1, "c": "a"}, {"nk": 1, "c": "aa"}, {"nk": 2, "c": "b"}
     load(shop, D1, [one, two])
@@ -82,6 +84,7 @@ def test_w19_versions(shop: Pipeline) -> None:
     ]
 
 
+@merging
 def test_w20_natural_key_as_merge_key(shop: Pipeline) -> None:
     keys: Any = {"merge_keys": ("nk",)}
     load(shop, D1, [{"nk": 1, "c": "a"}, {"nk": 2, "c": "b"}], **keys)
@@ -89,6 +92,7 @@ def test_w20_natural_key_as_merge_key(shop: Pipeline) -> None:
     assert spans(shop, "nk", "c") == [(1, "a", "d1", "d2"), (1, "aa", "d2", "-"), (2, "b", "d1", "-")]
 
 
+@merging
 def test_w21_partition_as_merge_key(shop: Pipeline) -> None:
     keys: Any = {"merge_keys": ("part",)}
     load(shop, D1, [{"part": "x", "c": "a"}, {"part": "x", "c": "b"}], **keys)
@@ -102,6 +106,7 @@ def test_w21_partition_as_merge_key(shop: Pipeline) -> None:
     ]
 
 
+@merging
 def test_w22_active_timestamp_and_names(shop: Pipeline) -> None:
     begins, ends = Column("begins", "timestamp"), Column("ends", "timestamp")
     for at, value in ((D1, "a"), (D2, "aa"), (D3, "aa")):
@@ -110,6 +115,7 @@ def test_w22_active_timestamp_and_names(shop: Pipeline) -> None:
     assert not {FROM, TO} & {*shop.destination.catalog(shop.dataset)["t"].columns}
 
 
+@merging
 def test_w23_own_version_column(shop: Pipeline, rows_of: RowsOf) -> None:
     version = Column("h", "text", nullable=False).with_hints(**{"x-row-version": True})
     first = {"nk": 1, "c": "a", "h": "v1", "k": [1]}
@@ -122,6 +128,7 @@ def test_w23_own_version_column(shop: Pipeline, rows_of: RowsOf) -> None:
     assert len({row["_dlt_id"] for row in rows}) == 2
 
 
+@merging
 def test_w24_null_is_another_version(shop: Pipeline) -> None:
     for at, row in zip(DAYS, ({"nk": 1}, {"nk": 1, "z": None}, {"nk": 1, "z": 2}), strict=False):
         load(shop, at, [row])
@@ -132,6 +139,7 @@ def test_w24_null_is_another_version(shop: Pipeline) -> None:
     ]
 
 
+@merging
 def test_time_of_the_load_if_nothing_is_said(shop: Pipeline) -> None:
     before = datetime.now(timezone.utc) - timedelta(seconds=1)
     for value in ("a", "b"):
@@ -141,6 +149,7 @@ def test_time_of_the_load_if_nothing_is_said(shop: Pipeline) -> None:
     assert new[TO] is None
 
 
+@merging
 def test_nested_tables_over_three_loads(shop: Pipeline) -> None:
     one = {"nk": 1, "k": [{"a": 1, "g": [1, 2]}, {"a": 2}]}
     changed = {"nk": 1, "k": [{"a": 1, "g": [1]}, {"a": 3, "g": [3]}]}
@@ -179,6 +188,7 @@ def joined(shop: Pipeline) -> list[tuple[Any, ...]]:
     )
 
 
+@merging
 def test_same_row_twice_in_a_load(shop: Pipeline) -> None:
     load(shop, D1, [{"nk": 1}, {"nk": 1}, {"nk": 2}])
     load(shop, D2, [{"nk": 1}])
@@ -193,12 +203,14 @@ def test_same_row_twice_in_a_load(shop: Pipeline) -> None:
     ]
 
 
+@merging
 def test_load_without_rows_ends_nothing(shop: Pipeline) -> None:
     load(shop, D1, [{"nk": 1}])
     load(shop, D2, [])
     assert spans(shop, "nk") == [(1, "d1", "-")]
 
 
+@merging
 def test_same_load_again(shop: Pipeline) -> None:
     load(shop, D1, [{"nk": 1}])
     for _ in range(2):
@@ -206,6 +218,7 @@ def test_same_load_again(shop: Pipeline) -> None:
     assert spans(shop, "nk") == [(1, "d1", "d2"), (2, "d2", "-")]
 
 
+@merging
 def test_compound_merge_key_with_null(shop: Pipeline) -> None:
     """A row with NULL in its merge key is like no staged row, so its time does not end."""
     keys: Any = {"merge_keys": ("a", "b"), "columns": (Column("b", "text", nullable=True),)}
@@ -227,6 +240,7 @@ def test_compound_merge_key_with_null(shop: Pipeline) -> None:
     ]
 
 
+@merging
 @pytest.mark.parametrize("precision", [0, 3])
 @pytest.mark.parametrize("timezone_", [None, False])
 def test_validity_columns_of_another_type(shop: Pipeline, precision: int, timezone_: bool | None) -> None:
@@ -247,6 +261,7 @@ def test_validity_columns_of_another_type(shop: Pipeline, precision: int, timezo
     assert (rows[0]["begins"].tzinfo is None) == (timezone_ is False)
 
 
+@merging
 def test_from_append_to_versions(shop: Pipeline) -> None:
     """Rows that were there before are active, and end as soon as they are not brought any more."""
     shop.load([{"nk": 1}, {"nk": 2}], table="t")
@@ -254,6 +269,7 @@ def test_from_append_to_versions(shop: Pipeline) -> None:
     assert spans(shop, "nk") == [(1, "-", "d2"), (2, "-", "d2"), (2, "d2", "-")]
 
 
+@merging
 def test_validity_that_comes_with_the_data_is_not_taken(shop: Pipeline) -> None:
     columns = (Column("begins", "timestamp"), Column("ends", "timestamp"))
     row = {"nk": 1, "begins": "1999-01-01T00:00:00Z", "ends": "1999-01-01T00:00:00Z"}
@@ -261,12 +277,14 @@ def test_validity_that_comes_with_the_data_is_not_taken(shop: Pipeline) -> None:
     assert spans(shop, "nk", valid=("begins", "ends")) == [(1, "d1", "-")]
 
 
+@merging
 def test_version_column_without_values(shop: Pipeline) -> None:
     version = Column("h").with_hints(**{"x-row-version": True})
     with pytest.raises(SchemaError, match="scd2 distinguishes versions by the column h, which has no"):
         load(shop, D1, [{"nk": 1}], schema=told(D1, h=version))
 
 
+@merging
 def test_validity_column_that_is_no_time(shop: Pipeline) -> None:
     with pytest.raises(SchemaError, match="table t, column ends: scd2 keeps a time in it"):
         load(shop, D1, [{"nk": 1}], schema=told(D1, valid_to=Column("ends", "text")))
@@ -305,7 +323,7 @@ def test_any_sequence_of_loads(postgres: Server, database: str, by_part: bool, l
     if by_part:
         options["merge_keys"] = ("part",)
     with tempfile.TemporaryDirectory() as folder:
-        for url in (f"duckdb:{folder}/shop.duckdb", f"parquet:{folder}/lake", postgres.url(database)):
+        for url in (f"duckdb:{folder}/shop.duckdb", postgres.url(database)):
             # one name for each example, as all of them share the one database
             pipe, now = pipeline("shop", to=url, dataset=f"d{secrets.token_hex(4)}"), list[dict[str, Any]]()
             for number, rows in enumerate((seed, *loads)):
@@ -335,6 +353,7 @@ def shown(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(map(repr, times))
 
 
+@merging
 def test_with_root_keys(shop: Pipeline) -> None:
     """Then nested rows know their root, and follow it from there."""
     normalizers = {"json": {"config": {"root_key_propagation": True}}}
@@ -347,27 +366,7 @@ def test_with_root_keys(shop: Pipeline) -> None:
         assert {row["_dlt_root_id"] for row in shop.destination.query(shop.dataset, name)} <= ids
 
 
-def test_only_files_with_rows_that_end_are_written_anew(tmp_path: Path) -> None:
-    shop = pipeline("shop", to=f"parquet:{tmp_path}/lake")
-    load(shop, D1, [{"nk": 1, "c": "a"}], merge_keys=("nk",))
-    load(shop, D2, [{"nk": 2, "c": "b"}, {"nk": 3, "c": "c"}], merge_keys=("nk",))
-    before = files_of(tmp_path)
-    load(shop, D3, [{"nk": 2, "c": "bb"}], merge_keys=("nk",))
-    after = files_of(tmp_path)
-    assert len(before) == 2
-    assert len(before & after) == 1
-    assert spans(shop, "nk", "c") == [
-        (1, "a", "d1", "-"),
-        (2, "b", "d2", "d3"),
-        (2, "bb", "d3", "-"),
-        (3, "c", "d2", "-"),
-    ]
-
-
-def files_of(folder: Path) -> set[tuple[str, int]]:
-    return {(str(path), path.stat().st_ino) for path in (folder / "lake" / "t").rglob("*.parquet")}
-
-
+@merging
 @pytest.mark.parametrize("strategy", ["delete-insert", "upsert", "insert-only", "scd2"])
 def test_rows_in_nested_tables_only(destination_url: str, tmp_path: Path, strategy: Strategy) -> None:
     """A load made by hand: nested rows without any root row, or none at all, change nothing."""

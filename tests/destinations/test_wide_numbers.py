@@ -350,14 +350,6 @@ def test_seed_d079_versions_of_a_wide_number(wide: Pipeline) -> None:
     assert sorted(values(wide)) == [MOST - 1, MOST]
 
 
-def test_seed_d079_wide_decimals_are_merged_in_parquet(tmp_path: Path) -> None:
-    pipe = pipeline("shop", to=f"parquet:{tmp_path}/lake")
-    column = Column("w", "decimal", precision=76, scale=0)
-    for value in (10**76 - 1, -(10**75)):
-        pipe.load([{"id": 1, "w": value}], table="t", columns=(column,), **UPSERT)
-    assert rows_of(pipe) == [{"id": 1, "w": -(10**75)}]
-
-
 # ---- laws
 
 SIZES = [("wei", *ROOM), ("decimal", 39, 5), ("decimal", 76, 18), ("decimal", 120, 0), ("decimal", 90, 78)]

@@ -64,6 +64,8 @@ class Abilities:
     """Whether rows go into a column that is there with another type, as far as their values fit."""
     nested_types: bool = False
     """Whether it stores lists, maps and structs as such; else they are JSON."""
+    no_merge: str | None = None
+    """Why a load cannot compare its rows with those that are there, and where it can; None where it does."""
     alters: bool = False
     """Whether a commit renames, drops and changes what may be NULL, all or nothing with the rest."""
     grows_structs: bool = False

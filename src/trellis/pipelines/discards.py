@@ -17,7 +17,7 @@ from trellis.dialects import get_dialect
 from trellis.engine.staging.batches import TableBatch, array_of
 from trellis.engine.staging.dead_letters import DISCARDS, REJECTS
 from trellis.engine.staging.stage import Stage, by_table
-from trellis.errors import ConflictError
+from trellis.errors import ConflictError, UsageError
 from trellis.evolution.dialect.dead_letters import DeadLetterTable, RestoredValue
 from trellis.pipelines.loading.new_files import committed_loads
 from trellis.pipelines.loading.runner import ATTEMPTS
@@ -207,6 +207,11 @@ class _Replaying:
                 left.append(row)
             else:
                 back[restored.table].append((restored, row))
+        if back and pipeline.destination.abilities.no_merge is not None:
+            raise UsageError(
+                f"{pipeline.destination.url}: discarded values go back into their rows by key: "
+                f"{pipeline.destination.abilities.no_merge}"
+            )
         self._leave_out(back, left)
         if not back:
             return Replay(None, left=len(left))

@@ -69,7 +69,7 @@ CASES = {
     "nothing": Case(orders([])),
     "run": Case(run(3), (run(2),)),
     "run-refresh": Case(run(3, refresh="drop_sources"), (run(2),)),
-    "run-empty": Case(run(3, refresh="drop_data"), (run(2),), to=PARQUET),
+    "run-empty": Case(run(3, refresh="drop_data"), (run(2),)),
     "drop": Case(lambda pipeline: pipeline.drop(["eggs"], source="farm"), (run(2),)),
 }
 
@@ -102,7 +102,9 @@ options = st.sampled_from(
 )
 LOADS = st.builds(
     lambda before, rows, how, to: Case(
-        orders(rows, **how), tuple(orders(part, **how) for part in before), to=to
+        orders(rows, **how),
+        tuple(orders(part, **how) for part in before),
+        to=DUCKDB if how["mode"] == "merge" else to,
     ),
     st.lists(records, max_size=1),
     records,

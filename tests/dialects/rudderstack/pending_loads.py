@@ -36,7 +36,8 @@ def stream(provider: str, *before: Load, to: str = DUCKDB, **settings: Any) -> C
 CASES = {
     "append": stream("BQ"),
     "merge": stream("RS", events()),
-    "postgres": stream("POSTGRES", events(), to=PARQUET),
+    "postgres": stream("POSTGRES", events()),
+    "lake": stream("S3_DATALAKE", events(), to=PARQUET),
     "identities": stream("SNOWFLAKE", events(), identity_resolution=True),
     "discards": Case(events(EVENTS), (events(),), "rudderstack", {"provider": "RS"}),
 }

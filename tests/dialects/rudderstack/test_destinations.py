@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from destinations.conftest import merging
 from destinations.postgres_server import Server
 from dialects.rudderstack.conformance.loading import INT_STRING, Event, event, identify, moment, track
+from trellis.errors import UsageError
 from trellis.pipelines.discards import list_discards, replay_discards
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -65,6 +67,7 @@ def stream(destination_url: str) -> Stream:
     return Stream(destination_url, provider="POSTGRES")
 
 
+@merging
 def test_c68_c69_c70_c72_c76_c77_several_loads(stream: Stream) -> None:
     stream.load(
         track("1", at=1, price=5, code="a", rate=0.5, seen=True, day="2024-02-29", note="x"),
@@ -102,6 +105,7 @@ def test_c68_c69_c70_c72_c76_c77_several_loads(stream: Stream) -> None:
     assert stream.rows("pages", "id", "name", "uuid_ts")[0][:2] == ("4", "Cart")
 
 
+@merging
 def test_the_same_load_twice(stream: Stream) -> None:
     events = [track("1", price=5), track("2", price="NA"), identify("u", 1, plan="a")]
     stream.load(*events)
@@ -114,6 +118,7 @@ def test_the_same_load_twice(stream: Stream) -> None:
     assert stream.pipeline.schema.stored_version == version
 
 
+@merging
 def test_widening(destination_url: str) -> None:
     stream = Stream(destination_url, provider="POSTGRES", widen="int_to_float")
     stream.load(track("1", price=5))
@@ -125,6 +130,7 @@ def test_widening(destination_url: str) -> None:
     assert stream.discards == []
 
 
+@merging
 def test_c79_identities(destination_url: str) -> None:
     stream = Stream(destination_url, provider="BQ", identity_resolution=True)
     stream.load(identify("u0", 0))
@@ -138,6 +144,7 @@ def test_c79_identities(destination_url: str) -> None:
     assert ids["u0"] != ids["u1"]
 
 
+@merging
 def test_json_and_long_text(destination_url: str) -> None:
     stream = Stream(destination_url, provider="RS", jsonPaths="j")
     stream.load(track("1", j={"k": 1}, note="x"))
@@ -151,6 +158,7 @@ def test_json_and_long_text(destination_url: str) -> None:
     assert stream.pipeline.schema.stored_version == version
 
 
+@merging
 @pytest.mark.parametrize("ids", [(1, 2, 3, 4), ("r1", "r2", "r3", "r4")], ids=["numbers", "texts"])
 def test_a_json_column_called_like_an_alias(destination_url: str, ids: tuple[Any, ...]) -> None:
     """A column `c` with a field `id` was taken for the id of the row in the table, and rows were deleted."""
@@ -163,6 +171,7 @@ def test_a_json_column_called_like_an_alias(destination_url: str, ids: tuple[Any
     assert rows == [*((id, {"id": 10}) for id in ids[:3]), (ids[3], {"id": ids[3]})]
 
 
+@merging
 def test_values_at_the_edge(stream: Stream) -> None:
     stream.load(
         track("1", most=2**63 - 1, least=-(2**63), nul="a\x00b", tiny=1.5e-300, x=0.5, long="y" * 10**6)
@@ -206,6 +215,13 @@ def _sql(stream: Stream, request: pytest.FixtureRequest) -> Sql:
 
         return run
     return request.getfixturevalue("sql")
+
+
+def test_rows_of_one_id_are_not_merged_in_parquet(tmp_path: Path) -> None:
+    stream = Stream(f"parquet:{tmp_path}/lake", provider="POSTGRES")
+    with pytest.raises(UsageError, match=r"^table tracks is merged by its key: plain Parquet files are only "):
+        stream.load(track("1", price=5))
+    assert stream.pipeline.destination.catalog("") == {}
 
 
 def test_a_lake_keeps_every_row(tmp_path: Path) -> None:

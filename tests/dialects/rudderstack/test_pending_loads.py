@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from destinations.conftest import merging
 from dialects.rudderstack.pending_loads import events, stream
 from packages.commits import assert_comes_back
 
 
+@merging
 def test_a_pending_load_of_every_destination(destination_url: str, tmp_path: Path) -> None:
     """PostgreSQL has types of its own, and a catalog that says which columns are required."""
     case = stream("POSTGRES", events(), to=destination_url.replace("{", "{{").replace("}", "}}"))

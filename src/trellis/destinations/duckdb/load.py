@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite
 from trellis.destinations.duckdb.catalog import read_catalog
 from trellis.destinations.duckdb.errors import refusal
+from trellis.destinations.duckdb.identities import prepare_identity_changes
 from trellis.destinations.duckdb.types import is_same_type, type_name
 from trellis.destinations.refusals import first_line, refuse_case_variants, refuse_required, type_mismatch
-from trellis.destinations.scan.identities import prepare_identity_changes
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.scan.positions import positioned_rows
 from trellis.destinations.scan.relation import column_names, files_relation

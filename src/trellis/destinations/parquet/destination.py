@@ -30,7 +30,6 @@ from trellis.destinations.folder import (
     move_file,
     sync_to_disk,
 )
-from trellis.destinations.parquet.copy_on_write import count_by, empty_cells, newest_row
 from trellis.destinations.parquet.files import read_batches, read_rows
 from trellis.destinations.parquet.intent import Intents
 from trellis.destinations.parquet.load import (
@@ -43,6 +42,7 @@ from trellis.destinations.parquet.load import (
     merged_columns,
 )
 from trellis.destinations.parquet.manifest import LiveTable, Manifest, Manifests
+from trellis.destinations.parquet.queries import count_by, empty_cells, newest_row
 from trellis.destinations.parquet.types import type_name
 from trellis.destinations.refusals import refuse_case_variants, unknown_table
 from trellis.destinations.row_changes import RowChanges
@@ -87,7 +87,14 @@ class Parquet:
     """`parquet:DIR`."""
 
     abilities = Abilities(
-        PARQUET, default_dataset="", casts=False, nested_types=True, alters=True, grows_structs=True
+        PARQUET,
+        default_dataset="",
+        casts=False,
+        nested_types=True,
+        alters=True,
+        grows_structs=True,
+        no_merge="plain Parquet files are only appended to or replaced, while delta:PATH, iceberg:PATH, "
+        "duckdb:FILE and postgresql://HOST/DB merge",
     )
 
     def __init__(self, path: str, lock_wait: float = LOCK_WAIT) -> None:

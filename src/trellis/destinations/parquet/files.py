@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from trellis.destinations.parquet.types import name_of
 from trellis.destinations.refusals import null_violation
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import GROUP_ROWS
-from trellis.schema.model import NOTHING, Table
+from trellis.schema.model import Table
 
 Mask = npt.NDArray[np.bool_]
 
@@ -65,46 +65,12 @@ def read_footer(path: str) -> Footer:
         return Footer(path, metadata.num_rows, types, nulls)
 
 
-def write_filtered(source: str, kept: Mask, target: str, written: Mapping[str, pa.Scalar] = NOTHING) -> None:
-    """Copy the rows of a file that the mask keeps, all of them with the values in `written`."""
-
-    def change(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
-        rows = batch.filter(mask)
-        return _with_values(rows, written, pa.array(np.ones(rows.num_rows, dtype=np.bool_)))
-
-    _copy(source, kept, target, change)
-
-
-def write_changed(source: str, changed: Mask, target: str, written: Mapping[str, pa.Scalar]) -> None:
-    """Copy all rows of a file; those of the mask get the values in `written`."""
-    _copy(source, changed, target, lambda batch, mask: _with_values(batch, written, mask))
-
-
-def _copy(
-    source: str, mask: Mask, target: str, change: Callable[[pa.RecordBatch, pa.Array], pa.RecordBatch]
-) -> None:
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with pq.ParquetFile(source) as file:
-        empty = pa.RecordBatch.from_pylist([], file.schema_arrow)
-        schema = change(empty, pa.array([], pa.bool_())).schema
-        with pq.ParquetWriter(target, schema) as writer:
-            at = 0
-            for batch in file.iter_batches(batch_size=GROUP_ROWS):
-                rows = change(batch, pa.array(mask[at : at + batch.num_rows]))
-                at += batch.num_rows
-                if rows.num_rows:
-                    writer.write_batch(rows)
-
-
-def _with_values(batch: pa.RecordBatch, written: Mapping[str, pa.Scalar], where: pa.Array) -> pa.RecordBatch:
-    """The rows with values in columns, there or not, where the mask says so."""
-    for name, value in written.items():
-        at = batch.schema.get_field_index(name)
-        field = pa.field(name, value.type)
-        before = pa.nulls(batch.num_rows, value.type) if at < 0 else batch.column(at).cast(value.type)
-        after = pc.if_else(where, value, before)
-        batch = batch.append_column(field, after) if at < 0 else batch.set_column(at, field, after)
-    return batch
+def write_without(source: str, column: str, value: str, target: str) -> int:
+    """Copy the rows of a small file that do not have a text in a column, and count them."""
+    rows = pq.read_table(source, partitioning=None)
+    kept = rows.filter(pc.field(column) != value)
+    _write(kept, target)
+    return int(kept.num_rows)
 
 
 def write_records(table: Table, records: Sequence[Mapping[str, Any]], target: str) -> None:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from trellis.destinations.base import CatalogTable, Commit
 from trellis.destinations.name_changes import NameChanges
 from trellis.destinations.parquet.alterations import refuse_nulls, write_filled, write_renamed
-from trellis.destinations.parquet.copy_on_write import RewrittenTable, open_rewriter, positioned_live_rows
-from trellis.destinations.parquet.files import arrow_schema_of, read_footer, write_empty, write_records
-from trellis.destinations.parquet.identities import IdentityMerge
+from trellis.destinations.parquet.files import (
+    arrow_schema_of,
+    read_footer,
+    write_empty,
+    write_records,
+    write_without,
+)
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable, Manifest
-from trellis.destinations.parquet.merge import KeyedMerge, TableTreeMerge
 from trellis.destinations.parquet.rewrite import rewrite
 from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import (
@@ -23,10 +26,8 @@ from trellis.destinations.refusals import (
     refuse_required,
     type_mismatch,
 )
-from trellis.destinations.row_changes import RowChanges, RowTally
+from trellis.destinations.row_changes import RowChanges
 from trellis.destinations.scan.relation import column_names
-from trellis.destinations.sql.literals import string_literal
-from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.destinations.sql.preconditions import tables_to_empty
 from trellis.engine.arrow.nested_types import arrow_type_named, grows_into
 from trellis.engine.staging.stage import folder_name
@@ -96,6 +97,7 @@ class ParquetLoad:
 
     def draft_tables(self) -> Draft:
         commit = self.commit
+        assert commit.only_appends and commit.links is None, "pipelines refuse what `Abilities.no_merge` says"
         known = (*commit.schema.tables.values(), *commit.extra_tables)
         tables = {t.name: t for t in known if t.complete_columns}
         self.tables_before = self._tables_before()
@@ -104,33 +106,33 @@ class ParquetLoad:
             name: merged_columns(table, self._live(name), commit.retyped.get(name, ()))
             for name, table in tables.items()
         }
-        stored = (table.columns for table in self.tables_before.values())
-        declared = (table.columns for table in tables.values())
-        self.alias_prefix = alias_prefix(name for columns in (*stored, *declared) for name in columns)
         self.rewritten = self._rewrite_tables(tables)
         self._require_values(tables)
-        rewritten_tables = self._merge_tables(tables)
         self.result = Draft(dict(self.tables_before))
         others = [name for name in commit.reset.empty if name in self.tables_before and name not in tables]
         for name in others:
-            self.result.tables[name] = self._live_table(
-                Table(name), self._live(name).columns, RewrittenTable((), ())
-            )
+            self.result.tables[name] = self._live_table(Table(name), self._live(name).columns, (), ())
         for name, table in tables.items():
-            merged = rewritten_tables.get(name) or RewrittenTable(
-                self._table_before(name).files, self._staged(name)
-            )
-            self._refuse_rows_without(table, merged)
-            self.result.tables[name] = self._live_table(table, self.columns[name], merged)
-            self.result.row_changes[name] = self._row_changes(name, merged)
+            kept = self._table_before(name).files
+            self._refuse_rows_without(table, kept)
+            added = (*self._staged(name), *self._write_records(table))
+            self.result.tables[name] = self._live_table(table, self.columns[name], kept, added)
+            self.result.row_changes[name] = self._row_changes(name)
         return self.result
 
-    def _row_changes(self, table: str, merged: RewrittenTable) -> RowChanges:
-        staged = sum(file.rows for file in self.commit.files.get(table, ()))
-        tally = merged.tally or RowTally(staged)
-        if table in tables_to_empty(self.commit):
-            tally.removed += self.base.tables.get(table, LiveTable()).rows
-        return tally.changes(staged)
+    def _row_changes(self, table: str) -> RowChanges:
+        inserted = sum(file.rows for file in self.commit.files.get(table, ()))
+        before = self.base.tables.get(table, LiveTable()).rows
+        return RowChanges(inserted, deleted=before if table in tables_to_empty(self.commit) else 0)
+
+    def _write_records(self, table: Table) -> tuple[str, ...]:
+        """A file of the bookkeeping rows that the load brings for a table, if there are any."""
+        rows = self.commit.records.get(table.name, ())
+        if not rows:
+            return ()
+        path = os.path.join(self.scratch, "records", f"{folder_name(table.name)}.parquet")
+        write_records(table, rows, path)
+        return (path,)
 
     def _tables_before(self) -> dict[str, LiveTable]:
         """The tables as the load finds them, without what it takes away before it brings anything."""
@@ -188,19 +190,14 @@ class ParquetLoad:
 
     def _without_versions(self, live: LiveTable) -> LiveTable:
         """The table of versions without those of this schema."""
-        name, scratch = self.commit.metadata.versions, os.path.join(self.scratch, "reset")
-        table = self.commit.schema.tables.get(name) or Table(name)
-        prefix = alias_prefix(live.columns)
-        rows = positioned_live_rows(self.root, live, live.columns, table, f"{prefix}place")
-        of_schema = f"{quoted('schema_name')} = {string_literal(self.commit.schema.name)}"
-        with open_rewriter(self.root, scratch, rows.position) as rewriter:
-            source = f"{rows.relation()} AS {prefix}rows WHERE {prefix}rows.{of_schema}"
-            remaining = rewriter.remove_rows(
-                name, live.files, f"SELECT {prefix}rows.{rows.position} FROM {source}"
+        files = []
+        for file in live.files:
+            target = os.path.abspath(os.path.join(self.scratch, "reset", file.path))
+            rows = write_without(
+                os.path.join(self.root, file.path), "schema_name", self.commit.schema.name, target
             )
-        footers = [read_footer(path) for path in remaining.added]
-        added = [LiveFile(os.path.abspath(file.path), file.rows, len(file.types)) for file in footers]
-        return replace(live, files=(*remaining.kept, *added))
+            files.append(file if rows == file.rows else replace(file, path=target, rows=rows))
+        return replace(live, files=tuple(files))
 
     def _rewrite_tables(self, tables: Mapping[str, Table]) -> dict[str, LiveTable]:
         """Tables with columns that get another type, or values in rows that are there: their files anew."""
@@ -231,46 +228,17 @@ class ParquetLoad:
         rewrite(path, table, changed, filled, target)
         return replace(file, path=target, columns=file.columns + len(filled))
 
-    def _merge_tables(self, tables: Mapping[str, Table]) -> dict[str, RewrittenTable]:
-        """The files of the tables that are not only appended to."""
-        commit, scratch = self.commit, os.path.join(self.scratch, "merged")
-        results: dict[str, RewrittenTable] = {}
-        for chain in commit.chains:
-            names = [t.name for t in commit.schema.chain(chain.root) if t.name in tables]
-            if chain.mode == "merge":
-                live = {name: self._table_before(name) for name in names}
-                results.update(
-                    TableTreeMerge(
-                        self.root, commit, chain, live, scratch, self.alias_prefix
-                    ).rewrite_tables()
-                )
-        for load in commit.keyed:
-            if self._staged(load.table):
-                now, columns = self._table_before(load.table), self.columns[load.table]
-                if not now.files:  # nothing tells the types of columns that the schema does not know
-                    columns = {c.name: columns[c.name] for c in tables[load.table].complete_columns}
-                keyed = KeyedMerge(self.root, commit, load, now, columns, scratch, self.alias_prefix)
-                results[load.table] = keyed.rewrite_table()
-        if commit.links and self._staged(commit.links.rules):
-            now, columns = self._table_before(commit.links.mappings), self.columns[commit.links.mappings]
-            merge = IdentityMerge(self.root, commit, commit.links, now, columns, scratch, self.alias_prefix)
-            results[commit.links.mappings] = merge.rewrite_table()
-        for name, rows in commit.records.items():
-            if rows:
-                path = os.path.join(self.scratch, "records", f"{folder_name(name)}.parquet")
-                write_records(tables[name], rows, path)
-                results[name] = RewrittenTable(self._table_before(name).files, (*self._staged(name), path))
-        return results
-
-    def _refuse_rows_without(self, table: Table, merged: RewrittenTable) -> None:
-        if sum(file.rows for file in merged.kept):
+    def _refuse_rows_without(self, table: Table, kept: Sequence[LiveFile]) -> None:
+        if sum(file.rows for file in kept):
             known = self._live(table.name).columns
             refuse_required(table, [c for c in table.complete_columns if c.name not in known])
 
-    def _live_table(self, table: Table, columns: Mapping[str, str], merged: RewrittenTable) -> LiveTable:
-        kept = [self._in_run_folder(f, columns) for f in merged.kept if not os.path.isabs(f.path)]
-        new_paths = [*(f.path for f in merged.kept if os.path.isabs(f.path)), *merged.added]
-        files = kept + [self._add_file(table, columns, path, at) for at, path in enumerate(new_paths)]
+    def _live_table(
+        self, table: Table, columns: Mapping[str, str], kept: Sequence[LiveFile], added: Sequence[str]
+    ) -> LiveTable:
+        in_place = [self._in_run_folder(f, columns) for f in kept if not os.path.isabs(f.path)]
+        new_paths = [*(f.path for f in kept if os.path.isabs(f.path)), *added]
+        files = in_place + [self._add_file(table, columns, path, at) for at, path in enumerate(new_paths)]
         complete = [file for file in files if file.columns == len(columns)]
         if not any(file.rows for file in complete):
             placeholder = next((file for file in complete if not file.rows), None)

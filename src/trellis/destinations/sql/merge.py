@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
-from trellis.destinations.sql.roots import MergeNames, RootStatements, merge_columns, positioned_query
+from trellis.destinations.sql.roots import MergeNames, RootStatements, positioned_query
 from trellis.evolution.dialect.system_columns import RowKeys
 from trellis.evolution.table_writes import TableTreeWrite
-from trellis.schema.model import Column, Schema, Table
+from trellis.schema.model import Schema, Table
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,6 @@ class TableTreeStatements:
         is_new = self._and_new(table, f"{staged}.{quoted(self._row_id(table))}")
         return f"{staged}.{quoted(column)} IN ({owners}){is_new}"
 
-    def positions_to_delete(self, table: str) -> str:
-        """A query of the positions, from 1, of the current rows of a table to delete."""
-        q = self.names.prefix
-        column, owners = self.link(table, self.current, self.names.rows_to_delete)
-        rows = positioned_query(self.names, self.current(table), "row_number() OVER ()", {f"{q}link": column})
-        return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {q}link IN ({owners})"
-
     def positions_to_insert(self, table: str, once: bool) -> str:
         """A query of the positions, from 1, of the staged rows to insert.
 
@@ -93,13 +86,6 @@ class TableTreeStatements:
         where = f"{q}link IN ({owners}){self._and_new(table, f'{q}placed.{q}row_id')}"
         first, grouped = (f"min({q}place) AS {q}place", f" GROUP BY {q}row_id") if once else (f"{q}place", "")
         return f"SELECT {first} FROM ({rows}) AS {q}placed WHERE {where}{grouped}"
-
-    def needs(self, table: str) -> tuple[Column, ...]:
-        """The columns of a table that the queries of this chain read."""
-        names = {*self.keys(table).columns}
-        if table == self.load.root:
-            names |= merge_columns(self.root, self.load)
-        return tuple(c for c in self.schema.tables[table].complete_columns if c.name in names)
 
     def _and_new(self, table: str, row_id: str) -> str:
         """Nested rows of a version that became active again exist already."""

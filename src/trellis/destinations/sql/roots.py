@@ -164,17 +164,6 @@ class RootStatements:
         """A condition on a current row, as `MergeNames` calls it: its validity ends."""
         return self._ends(versions, columns_of(self.names.current_row))
 
-    def positions_to_end(self, versions: VersionColumns) -> str:
-        """A query of the positions, from 1, of the current rows whose validity ends."""
-        q = self.names.prefix
-        columns = {
-            f"{q}of_{at}": name for at, name in enumerate(sorted(merge_columns(self.table, self.load)))
-        }
-        shown = {name: column for column, name in columns.items()}
-        rows = positioned_query(self.names, self.current, "row_number() OVER ()", columns)
-        ends = self._ends(versions, lambda name: f"{q}placed.{shown[name]}")
-        return f"SELECT {q}place FROM ({rows}) AS {q}placed WHERE {ends}"
-
     @property
     def _deduplicates(self) -> bool:
         """Whether of staged rows with one primary key only one is inserted."""

@@ -123,13 +123,22 @@ class Stage:
         return self
 
     def __exit__(self, *failed: object) -> None:
-        if failed[0] is None:
-            self.close()
-            return
-        for file in self.open.values():
-            if file.writer is not None:
-                with suppress(OSError):
-                    file.writer.close()
+        try:
+            if failed[0] is None:
+                self.close()
+        finally:
+            for file in self.open.values():
+                if file.writer is not None:
+                    _release(file.writer)
+
+
+def _release(writer: pq.ParquetWriter) -> None:
+    """Close the file under a writer, also where the writer cannot end it, as on a full disk."""
+    with suppress(OSError):
+        writer.close()
+    if writer.file_handle is not None:
+        with suppress(OSError):
+            writer.file_handle.close()
 
 
 def _column(batch: TableBatch, name: str, type_: pa.DataType) -> pa.Array | pa.ChunkedArray:

@@ -32,13 +32,14 @@ from trellis.evolution.evolve import Evolution, evolve, growing_tables
 from trellis.evolution.nested_types import Nesting
 from trellis.evolution.observe import Observations
 from trellis.evolution.scalars.wei import with_default_precision
-from trellis.evolution.table_writes import KeyedWrite, TableTreeWrite
+from trellis.evolution.table_writes import IdentityRules, KeyedWrite, Load, Mode, TableTreeWrite
 from trellis.pipelines.loading.change_log import SCHEMA_CHANGES, ChangeLog
 from trellis.pipelines.loading.checks import (
     beside_wei,
     near_width,
     refuse_collisions,
     refuse_faulty,
+    refuse_merges,
     refuse_unbound,
     refuse_width,
     shared,
@@ -89,6 +90,8 @@ class LoadAttempt:
         tables = (feed.request.table for feed in self.job.feeds)
         roots = list(dict.fromkeys(naming.table(table) for table in tables if table))
         refuse_faulty(start, roots, self.destination.url)
+        known = [name for name in roots if name in start.tables]
+        self._table_writes(start, known, known)  # what is refused, is so before records are read
         with _Clock(self.seconds, "discover"):
             state = Evolution(
                 self._with_rules(start, naming),
@@ -155,6 +158,23 @@ class LoadAttempt:
         with _Clock(self.seconds, "rehearse" if dry_run else "load"):
             return report.with_row_changes(write(self.commit, self._parallel()))
 
+    def _table_writes(
+        self, schema: Schema, roots: Sequence[str], touched: Collection[str]
+    ) -> tuple[tuple[Load, ...], IdentityRules | None]:
+        """How the rows of the load go in, and how identities are joined.
+
+        Raises UsageError where rows would be merged, and the destination does not merge.
+        """
+        writes = self.dialect.writes.table_writes(schema, roots, touched, self._mode, self.now)
+        identity_rules = self.dialect.writes.identity_rules(schema)
+        if self.destination.abilities.no_merge is not None:
+            refuse_merges(writes, identity_rules, self.destination.abilities.no_merge)
+        return writes, identity_rules
+
+    @property
+    def _mode(self) -> Mode | None:
+        return self.job.feeds[0].request.mode if self.job.feeds else None
+
     def _max_columns(self, schema: Schema) -> int | None:
         limits = (self.dialect.tables.max_columns(schema), self.destination.abilities.warehouse.max_columns)
         return min((limit for limit in limits if limit is not None), default=None)
@@ -196,9 +216,8 @@ class LoadAttempt:
     def _nesting(self, start: Schema, roots: Sequence[str]) -> Nesting:
         if not self.destination.abilities.nested_types:
             return Nesting()
-        mode = self.job.feeds[0].request.mode if self.job.feeds else None
         filled = [name for name in roots if name in start.tables and start.tables[name].seen_data]
-        loads = self.dialect.writes.table_writes(start, filled, filled, mode, self.now)
+        loads = self.dialect.writes.table_writes(start, filled, filled, self._mode, self.now)
         chains = (load for load in loads if isinstance(load, TableTreeWrite))
         return Nesting.of(start, [chain.root for chain in chains if chain.mode == "replace"])
 
@@ -401,9 +420,7 @@ class LoadAttempt:
         catalog: Mapping[str, CatalogTable] | None,
     ) -> Commit:
         dialect = self.dialect
-        feeds = self.job.feeds
-        mode = feeds[0].request.mode if feeds else None
-        loads = dialect.writes.table_writes(after, roots, touched, mode, self.now)
+        loads, identity_rules = self._table_writes(after, roots, touched)
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
         records = dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state)
         log = ChangeLog(self.load_id, self.context.name, self.now)
@@ -427,7 +444,7 @@ class LoadAttempt:
             dialect.metadata.tables(),
             tuple(extra_tables),
             keyed=tuple(load for load in loads if isinstance(load, KeyedWrite)),
-            links=dialect.writes.identity_rules(after),
+            links=identity_rules,
             catalog=catalog,
             retyped=retyped(before, after),
             filled=self._filled(before, after),

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from trellis.engine.task import Outcome
-from trellis.errors import SchemaError
+from trellis.errors import SchemaError, UsageError
+from trellis.evolution.table_writes import IdentityRules, KeyedWrite, Load, TableTreeWrite
 from trellis.schema.dict_form import to_dict
 from trellis.schema.documents.validate import faults_of_stored
 from trellis.schema.model import Column, Schema
@@ -123,6 +124,20 @@ def refuse_faulty(schema: Schema, roots: Sequence[str], where: str) -> None:
         raise SchemaError(
             f"{where}, schema {schema.name}: {sentences}; give the load a mode and a strategy that exist, or "
             "correct the schema with schema export and schema import"
+        )
+
+
+def refuse_merges(writes: Sequence[Load], identity_rules: IdentityRules | None, reason: str) -> None:
+    """Raises UsageError where a load would compare rows with others, and the destination cannot."""
+    merged = {write.table: "by its key" for write in writes if isinstance(write, KeyedWrite) and write.keys}
+    trees = (write for write in writes if isinstance(write, TableTreeWrite) and write.mode == "merge")
+    merged |= {write.root: f"with the strategy {write.strategy}" for write in trees}
+    if identity_rules is not None:
+        merged[identity_rules.mappings] = "by identity"
+    for table, how in merged.items():
+        raise UsageError(
+            f"table {table} is merged {how}: {reason}; name another destination, or load with the mode "
+            "append or replace; nothing was loaded"
         )
 
 

@@ -394,39 +394,7 @@ def test_seed_d105_records_of_files_and_tables_that_are_loaded(lake: Lake, tmp_p
     ]
 
 
-# ---- merges
-
-
-@pytest.mark.parametrize("ids", [False, True], ids=["bare", "with ids"])
-@pytest.mark.parametrize("strategy", ["delete-insert", "upsert"])
-def test_seed_d105_merges_over_nested_columns(tmp_path: Path, strategy: str, ids: bool) -> None:
-    lake = Lake(tmp_path / "lake")
-    settings = {"add_dlt_id": ids}
-    pipe = trellis.pipeline("farm", to=f"parquet:{lake.folder}", settings=settings)
-    hints: Any = {
-        "write_disposition": {"disposition": "merge", "strategy": strategy},
-        "primary_key": "id",
-        "table_name": "t",
-    }
-    pipe.run(pa.table({"id": [1, 2, 3, 4], "deep": pa.array(DEEP_ROWS, DEEP)}), **hints)
-    changed = [{**DEEP_ROWS[0], "price": Decimal("9.99")}, DEEP_ROWS[1]]
-    pipe.run(pa.table({"id": [2, 5], "deep": pa.array(changed, DEEP)}), **hints)
-    deep_values = {row["id"]: row["deep"] for row in lake.read()}
-    assert deep_values == {1: DEEP_ROWS[0], 2: changed[0], 3: DEEP_ROWS[2], 4: None, 5: DEEP_ROWS[1]}
-    with pytest.raises(ContractError, match="do not fit struct<lines: "):
-        pipe.run(pa.table({"id": [2], "deep": [{"price": "much"}]}), **hints)
-
-
-def test_seed_d105_versions_of_rows_with_nested_columns(lake: Lake) -> None:
-    hints: Any = {"write_disposition": {"disposition": "merge", "strategy": "scd2"}}
-    lake.run(pa.table({"id": [1, 2], "s": [{"x": [1]}, {"x": [2]}]}), **hints)
-    lake.run(pa.table({"id": [1, 2], "s": [{"x": [1]}, {"x": [3]}]}), **hints)
-    rows = lake.pipeline.destination.query("", "t")
-    assert sorted((row["id"], row["s"]["x"], row["_dlt_valid_to"] is None) for row in rows) == [
-        (1, [1], True),
-        (2, [2], False),
-        (2, [3], True),
-    ]
+# ---- required columns
 
 
 def test_seed_d105_a_required_nested_column(lake: Lake) -> None:

@@ -68,6 +68,7 @@ def test_the_nullable_view_has_null_in_them(load: Load) -> None:
     assert rows(pipe) == [{"id": 1, "added": None}, {"id": 2, "added": None}]
 
 
+@pytest.mark.parametrize("place", ["duckdb", "postgres"], indirect=True)
 def test_an_added_column_in_a_table_that_is_merged(load: Load) -> None:
     keyed = {"primaryKeyColumns": ["id"]}
     load({**BEFORE, **keyed}, {"id": 1}, {"id": 2})

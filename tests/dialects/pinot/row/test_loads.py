@@ -199,6 +199,7 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 # --- several loads
 
 
+@pytest.mark.parametrize("place", ["duckdb", "postgres"], indirect=True)
 def test_append_replace_and_merge(place: str) -> None:
     pipe = into(place)
     pipe.load([{"n": 1}], schema=SMALL)

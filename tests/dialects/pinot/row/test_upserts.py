@@ -58,7 +58,6 @@ def cities(
     return sorted((row["id"], row["city"]) for batch in batches for row in batch.to_pylist())
 
 
-@pytest.mark.parametrize("url", ["duckdb:{}/rides.duckdb", "parquet:{}/lake"])
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
@@ -68,10 +67,13 @@ def cities(
         ({"dedupConfig": {"dedupEnabled": True}}, [(1, "Oslo"), (2, "Pune")]),
     ],
 )
-def test_the_row_that_stays(
-    tmp_path: Path, url: str, parts: dict[str, Any], expected: list[tuple[int, str]]
-) -> None:
-    assert cities(tmp_path, url, parts, mode="merge") == expected
+def test_the_row_that_stays(tmp_path: Path, parts: dict[str, Any], expected: list[tuple[int, str]]) -> None:
+    assert cities(tmp_path, "duckdb:{}/rides.duckdb", parts, mode="merge") == expected
+
+
+def test_an_upsert_table_is_not_kept_in_parquet(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^table t is merged by its key: plain Parquet files are only "):
+        cities(tmp_path, "parquet:{}/lake", {"upsertConfig": {"mode": "FULL"}})
 
 
 def test_an_upsert_table_needs_no_mode(tmp_path: Path) -> None:
