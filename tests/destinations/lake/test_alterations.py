@@ -12,8 +12,10 @@ from deltalake import DeltaTable
 
 import trellis
 from trellis.cli.output.migration_report import plan_dict
+from trellis.destinations.lake.delta import DeltaStore
+from trellis.destinations.lake.store import TableName
 from trellis.dialects import get_dialect
-from trellis.errors import SchemaError
+from trellis.errors import ConflictError, SchemaError
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.pipelines.schema_versions import changes_of, save_schema
 from trellis.schema.model import Column, Schema
@@ -131,6 +133,30 @@ def test_a_change_that_was_killed_is_made_again(lake: Pipeline, monkeypatch: pyt
     assert "qty" in lake.schema.tables["orders"].columns
     assert apply(lake, after, "orders.qty=quantity").stored_version == 3
     assert rows_of(lake, "id", "quantity") == [(1, 2), (2, 3)]
+
+
+def test_rows_that_come_while_a_table_is_written_anew_are_kept(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = pipeline("shop", f"delta:{root}", engine="inline")
+    shop.load([{"id": 1, "qty": 2}], table="orders")
+    scan = DeltaStore.scan
+
+    def scan_slowly(store: DeltaStore, name: TableName, *args: Any) -> Any:
+        rows = scan(store, name, *args)
+        if name.table == "orders":
+            monkeypatch.setattr(DeltaStore, "scan", scan)
+            pipeline("shop", f"delta:{root}", engine="inline").load([{"id": 2, "qty": 3}], table="orders")
+        return rows
+
+    quantity = Column("quantity", "bigint", nullable=True)
+    after = edited(shop.schema, "orders", "qty", quantity=quantity)
+    monkeypatch.setattr(DeltaStore, "scan", scan_slowly)
+    with pytest.raises(ConflictError, match="another load changed the schema meanwhile; plan it again"):
+        apply(shop, after, "orders.qty=quantity")
+    assert rows_of(shop, "id", "qty") == [(1, 2), (2, 3)]
+    apply(shop, after, "orders.qty=quantity")
+    assert rows_of(shop, "id", "quantity") == [(1, 2), (2, 3)]
 
 
 def test_a_delta_table_is_renamed(root: Path) -> None:

@@ -215,8 +215,12 @@ class DeltaStore:
             self._spark_tables.check_alteration(name, alteration)
 
     def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
-        """Write the rows anew, in one commit, unless Spark changes the table."""
-        from deltalake import write_deltalake
+        """Write the rows anew, in one commit, unless Spark changes the table.
+
+        Raises CommitConflict where another load committed meanwhile, whose rows would keep the old columns.
+        """
+        from deltalake import CommitProperties, write_deltalake
+        from deltalake.exceptions import CommitFailedError
 
         if alteration.properties or not _takes_files(self._open(name)):
             self._spark_tables.alter_table(name, alteration)
@@ -230,7 +234,16 @@ class DeltaStore:
         )
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         with self._explained(name):
-            write_deltalake(table, reader, mode="overwrite", schema_mode="overwrite")
+            try:
+                write_deltalake(
+                    table,
+                    reader,
+                    mode="overwrite",
+                    schema_mode="overwrite",
+                    commit_properties=CommitProperties(max_commit_retries=0),
+                )
+            except CommitFailedError as bad:
+                raise CommitConflict from bad
             self._list_invariants(name)
 
     def check_rename(self, name: TableName) -> None:
