@@ -7,8 +7,9 @@ distinguishes a field that is not set from one that is set to its default.
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
@@ -209,14 +210,25 @@ class Schema:
             current = self.tables[current.parent]
         return current
 
+    @cached_property
+    def _children(self) -> Mapping[str, Sequence[Table]]:
+        """The tables right below each, so that a chain of hundreds of levels is walked in one go."""
+        children: dict[str, list[Table]] = {}
+        for table in self.tables.values():
+            if table.parent is not None:
+                children.setdefault(table.parent, []).append(table)
+        return children
+
     def children(self, table: str) -> tuple[Table, ...]:
-        return tuple(t for t in self.tables.values() if t.parent == table)
+        return tuple(self._children.get(table, ()))
 
     def chain(self, root: str) -> Iterator[Table]:
         """The table and all its descendants, depth first."""
-        yield self.tables[root]
-        for child in self.children(root):
-            yield from self.chain(child.name)
+        pending = [self.tables[root]]
+        while pending:
+            table = pending.pop()
+            yield table
+            pending += reversed(self.children(table.name))
 
     def inherited(self, table: str, hint: str) -> Any:
         """A hint of the table or of its nearest ancestor that has it."""

@@ -150,7 +150,7 @@ def _each(
         before = losses.total
         try:
             converted = column.stored(value)
-            stored = None if converted is None else out(column.cut(converted)[0])
+            stored = None if converted is None else out(column.cut(converted))
         except CannotConvert:
             raise Special from None
         if value.__class__ is str and len(known) < KNOWN and losses.total == before:

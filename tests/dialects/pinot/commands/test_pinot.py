@@ -177,10 +177,7 @@ def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, writ
         (
             "fault",
             transform,
-            (
-                "Invalid transform function 'lowr(x)' for column 's': unknown function lowr: did you "
-                "mean 'lower'?"
-            ),
+            ("Invalid transform function 'lowr(x)': unknown function lowr: did you mean 'lower'?"),
         ),
         ("ignored", "/ingestionConfig/continueOnErorr", "is ignored: did you mean 'continueOnError'?"),
     ]

@@ -25,11 +25,7 @@ def test_the_calendar_is_that_of_datetime(day: date) -> None:
     days = day.toordinal() - 719_163
     assert iso_calendar.days_of(day.year, day.month, day.day) == days
     assert iso_calendar.date_of(days) == (day.year, day.month, day.day)
-    assert (
-        iso_calendar.weekyear_of(days),
-        iso_calendar.week_of(days),
-        iso_calendar.weekday_of(days),
-    ) == day.isocalendar()
+    assert iso_calendar.week_date_of(days) == day.isocalendar()
 
 
 @given(st.integers(-(10**11), 10**11))

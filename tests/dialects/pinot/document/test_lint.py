@@ -100,11 +100,6 @@ def complex_field(**keys: Any) -> dict[str, Any]:
         ),
         (dimension("INT", maxLength=5), "/dimensionFieldSpecs/0/maxLength", "maxLength has no effect on INT"),
         (
-            dimension(maxLength=2, defaultNullValue="abc"),
-            "/dimensionFieldSpecs/0/defaultNullValue",
-            "the default is longer than maxLength 2 and is treated as too long",
-        ),
-        (
             dimension("INT", allowTrailingZeros=True),
             "/dimensionFieldSpecs/0/allowTrailingZeros",
             "allowTrailingZeros has no effect on INT",

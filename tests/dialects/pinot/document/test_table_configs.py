@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA
+from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA, patched
 from dialects.pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.cluster import document_check
 from trellis.dialects.pinot.cluster.document_check import check, check_hybrid
 
+IN_PINOT = "is carried out by Pinot only: a load needs a table config without it"
 KEYLESS = "Upsert/Dedup table must have primary key columns in the schema"
 
 
@@ -55,16 +56,33 @@ def test_a_table_that_needs_a_primary_key(patch: dict[str, Any], finding: str) -
 
 
 def test_what_a_load_refuses_and_pinot_takes_is_to_be_minded() -> None:
-    result = check(json.dumps(SCHEMA), "rides-schema.json", GOOD["aggregation"])
+    enrichers = {"ingestionConfig/enrichmentConfigs": [{"enricherType": "clpEnricher"}]}
+    result = check(json.dumps(SCHEMA), "rides-schema.json", patched(GOOD["offline"], enrichers))
     assert (result.valid, [(finding.level, finding.message) for finding in result.findings]) == (
         True,
         [
             (
                 "mind",
-                "aggregationConfigs is carried out by Pinot only: a load needs a table config without it",
+                f"the enricher clpEnricher {IN_PINOT}",
             )
         ],
     )
+
+
+def test_a_transform_may_feed_an_aggregation() -> None:
+    config = patched(
+        GOOD["realtime"],
+        {
+            "ingestionConfig/aggregationConfigs": [
+                {"columnName": "fare", "aggregationFunction": 'DISTINCTCOUNTHLL("amount", 12)'}
+            ],
+            "ingestionConfig/transformConfigs": [
+                {"columnName": "amount", "transformFunction": "times(seats, 2)"}
+            ],
+        },
+    )
+    (finding,) = findings(config)
+    assert finding.startswith("/ingestionConfig/aggregationConfigs: aggregationConfigs is not checked")
 
 
 def test_a_task_of_a_plugin_is_not_judged() -> None:
@@ -73,6 +91,39 @@ def test_a_task_of_a_plugin_is_not_judged() -> None:
     assert (result.valid, [finding.message for finding in result.findings]) == (
         None,
         ["task SweepTask is not one that Pinot ships, so it is not checked"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "patch", "place"),
+    [
+        ("offline", {"ingestionConfig/schemaConformingTransformerConfig": {"indexableExtrasField": "x"}}, ""),
+        ("offline", {"tableIndexConfig/multiColumnTextIndexConfig": {"columns": ["city"]}}, ""),
+        ("offline", {"tableSamplers": [{"name": "s", "type": "t"}]}, ""),
+        (
+            "offline",
+            {"fieldConfigList": [{"name": "city", "properties": {"forwardIndexDisabled": "true"}}]},
+            "fieldConfigList/0/properties/forwardIndexDisabled",
+        ),
+        ("upsert", {"upsertConfig/consistencyMode": "SYNC"}, ""),
+        ("upsert", {"upsertConfig/enableDeletedKeysCompactionConsistency": True}, ""),
+        ("dedup", {"dedupConfig/metadataTTL": 10, "tierConfigs": []}, "dedupConfig/metadataTTL"),
+    ],
+)
+def test_a_part_whose_rules_are_not_implemented_is_not_judged(
+    base: str, patch: dict[str, Any], place: str
+) -> None:
+    result = check(json.dumps(SCHEMA), "rides-schema.json", patched(GOOD[base], patch))
+    place = place or next(iter(patch))
+    unchecked = [finding for finding in result.findings if finding.level == "unchecked"]
+    assert (result.valid, [(finding.pointer, finding.message) for finding in unchecked]) == (
+        None,
+        [
+            (
+                f"/{place}",
+                f"{place.rpartition('/')[2]} is not checked: Pinot's own classes check it with --pinot-jars",
+            )
+        ],
     )
 
 
@@ -97,7 +148,7 @@ def test_both_halves_of_a_hybrid_table_are_checked() -> None:
     assert hybrid(other, offline) == (
         False,
         [
-            "REALTIME config/quota/storage: storage is a size such as 100G, not 'big'",
+            "REALTIME config/quota/storage: storage is a size such as 200M, not 'big'",
             (
                 "REALTIME config/segmentsConfig/timeColumnName: timeColumnName is day, and at in the OFFLINE"
                 " config: use one"

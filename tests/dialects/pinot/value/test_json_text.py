@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import convert
-from trellis.dialects.pinot.value.json_text import BeyondLimits, json_from_text, json_of
+from trellis.dialects.pinot.value.json_text import json_from_text, json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, Int64
 
 ROWS = [
@@ -81,10 +81,9 @@ TEXTS = {
 }
 
 LIMITS = {
-    "digits": ("1" * 1000, "1" * 1001),
-    "digits of a fraction": ("0." + "1" * 999, "0." + "1" * 1000),
-    "depth": ("[" * 500 + "]" * 500, "[" * 20_000 + "]" * 20_000),
-    "exponent": ("1E+2147483647", "1e2147483648"),
+    "digits": ("1" * 1000, "1" * 5000, "a number that is too long or too large"),
+    "depth": ("[" * 500 + "]" * 500, "[" * 20_000 + "]" * 20_000, "nested hundreds of levels deep"),
+    "exponent": ("1E+2147483647", "1e2147483648", "a number that is too long or too large"),
 }
 
 VALUES: dict[str, tuple[Any, str]] = {
@@ -120,10 +119,10 @@ def test_text(text: str, stored: str) -> None:
     assert convert(text, "JSON") == stored
 
 
-@pytest.mark.parametrize(("fits", "beyond"), LIMITS.values(), ids=LIMITS)
-def test_the_limits_of_the_reader(fits: str, beyond: str) -> None:
+@pytest.mark.parametrize(("fits", "beyond", "reason"), LIMITS.values(), ids=LIMITS)
+def test_the_limits_of_the_reader(fits: str, beyond: str, reason: str) -> None:
     assert json_from_text(fits) == fits
-    with pytest.raises(BeyondLimits, match="the text is not JSON that Pinot reads: "):
+    with pytest.raises(CannotConvert, match=f"the text is JSON .*{reason}"):
         json_from_text(beyond)
 
 

@@ -60,7 +60,7 @@ def finished(value: Any, target: str) -> Any:
     if change is not None:
         converted = change(converted)
     cut = sanitiser(spec)
-    return converted if cut is None or converted is None else cut(converted)[0]
+    return converted if cut is None or converted is None else cut(converted)
 
 
 @pytest.mark.parametrize("target", TARGETS)

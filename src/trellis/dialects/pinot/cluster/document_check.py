@@ -79,7 +79,7 @@ def check(
             Finding("fault", source, "", None, message) for source, message in pinot_faults(text, table)
         ]
         known = {finding.message for finding in findings}
-        findings = [finding for finding in findings if not _is_unchecked_function(finding)]
+        findings = [finding for finding in findings if not _is_checked_by_pinot(finding)]
         findings += [finding for finding in by_pinot if finding.message not in known]
     if isinstance(table, Mapping):
         for part in unsupported_parts(table):
@@ -127,10 +127,10 @@ def _ignored(source: Source, unknown: Iterable[Unknown]) -> Iterator[Finding]:
         yield Finding("ignored", source, key.pointer, None, message)
 
 
-def _is_unchecked_function(finding: Finding) -> bool:
-    """Whether Pinot's classes check what is unchecked; functions of enrichers they take as they are."""
-    return finding.level == "unchecked" and finding.pointer.endswith(
-        ("/transformFunction", "/filterFunction")
+def _is_checked_by_pinot(finding: Finding) -> bool:
+    """Whether Pinot's classes check what is unchecked; enrichers and tasks they take as they are."""
+    return finding.level == "unchecked" and not finding.pointer.startswith(
+        ("/ingestionConfig/enrichmentConfigs", "/task")
     )
 
 

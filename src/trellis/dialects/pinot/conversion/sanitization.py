@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 
 from trellis.dialects.pinot.conversion.messages import SHOWN_CHARACTERS, abbreviated
 from trellis.dialects.pinot.conversion.settings import (
@@ -37,34 +36,27 @@ def special_value_fixer(spec: FieldSpec) -> SpecialValueFixer | None:
     [1.0, 0.0]
     """
     if spec.data_type in (PinotType.FLOAT, PinotType.DOUBLE):
-        scalar: SpecialValueFixer = _float
+        scalar: SpecialValueFixer = _fix_float
     elif spec.data_type is PinotType.BIG_DECIMAL and not spec.trailing_zeros:
-        scalar = _decimal
+        scalar = without_trailing_zeros
     else:
         return None
-    return scalar if spec.single_value else _fix_elements(scalar)
+    if spec.single_value:
+        return lambda value: None if value is None else scalar(value)
+
+    def fix_elements(values: Value) -> Value | None:
+        return [fixed for value in values or () if (fixed := scalar(value)) is not None] or None
+
+    return fix_elements
 
 
-def _float(value: float | None) -> float | None:
+def _fix_float(value: float) -> float | None:
     if not value:
-        return value if value is None else 0.0
+        return 0.0
     return value if value == value else None
 
 
-def _decimal(value: Decimal | None) -> Decimal | None:
-    return value if value is None else without_trailing_zeros(value)
-
-
-def _fix_elements(scalar: SpecialValueFixer) -> SpecialValueFixer:
-    def several(values: Value) -> Value | None:
-        if values is None:
-            return None
-        return [fixed for value in values if (fixed := scalar(value)) is not None] or None
-
-    return several
-
-
-Sanitiser = Callable[[Value], tuple[Value, bool]]
+Sanitiser = Callable[[Value], Value]
 _NUL = "\0"
 
 
@@ -75,7 +67,7 @@ class TooLong(CannotConvert):
 def sanitiser(
     spec: FieldSpec, settings: Settings = PINOT_DEFAULTS, losses: LossCounts | None = None
 ) -> Sanitiser | None:
-    """A function that cuts or replaces a value and returns whether it did; None where the column needs none.
+    """A function that cuts or replaces a value that is too long; None where the column needs none.
 
     It raises TooLong under the strategy ERROR, and in strict mode LossyConversion. Otherwise what
     is cut or replaced is counted in `losses`. A cut that falls into a surrogate pair leaves `?`, which is
@@ -83,80 +75,58 @@ def sanitiser(
 
     >>> cut = sanitiser(FieldSpec("s", PinotType.STRING, max_length=4))
     >>> cut("abcdef"), cut("ab\\0c"), cut("abc\\U0001f600"), cut("abcd")
-    (('abcd', True), ('ab', True), ('abc?', True), ('abcd', False))
+    ('abcd', 'ab', 'abc?', 'abcd')
     """
-    if spec.data_type is PinotType.BYTES:
-        if spec.strategy is ExceedStrategy.NO_ACTION:
-            return None
-        scalar: Sanitiser = _Bytes(spec, LossReporter(spec.name, settings, losses))
-    elif spec.data_type is PinotType.STRING or (
-        spec.data_type is PinotType.JSON and spec.strategy is not ExceedStrategy.NO_ACTION
+    can_be_cut = spec.data_type in (PinotType.JSON, PinotType.BYTES)
+    if spec.data_type is not PinotType.STRING and (
+        not can_be_cut or spec.strategy is ExceedStrategy.NO_ACTION
     ):
-        scalar = _Text(spec, LossReporter(spec.name, settings, losses))
-    else:
         return None
-    return scalar if spec.single_value else _for_lists(scalar)
+    limit = _Limit(spec, LossReporter(spec.name, settings, losses))
+    scalar: Sanitiser = limit.apply_to_bytes if spec.data_type is PinotType.BYTES else limit.apply_to_text
+    return scalar if spec.single_value else lambda values: [scalar(value) for value in values]
 
 
-def _for_lists(scalar: Sanitiser) -> Sanitiser:
-    def several(values: Value) -> tuple[Value, bool]:
-        results = [scalar(value) for value in values]
-        if any(changed for _, changed in results):
-            return [value for value, _ in results], True
-        return values, False
+class _Limit:
+    """The longest value of a column, and what happens to a longer one."""
 
-    return several
-
-
-class _Column:
     def __init__(self, spec: FieldSpec, reporter: LossReporter) -> None:
-        self.name = spec.name
-        self.longest = spec.longest
-        self.strategy = spec.strategy
-        default = default_of(spec)
-        self.default = default if spec.single_value else default[0]
+        self.name, self.longest, self.strategy = spec.name, spec.longest, spec.strategy
+        self.default = default_of(spec) if spec.single_value else default_of(spec)[0]
         self.reporter = reporter
 
-
-class _Text(_Column):
-    def __call__(self, value: str) -> tuple[str, bool]:
+    def apply_to_text(self, value: str) -> str:
         nul = _NUL in value
-        too_long = utf16_longer(value, self.longest)
-        if not nul and (not too_long or self.strategy is ExceedStrategy.NO_ACTION):
-            return value, False
+        if not nul and (self.strategy is ExceedStrategy.NO_ACTION or not utf16_longer(value, self.longest)):
+            return value
         if self.strategy is ExceedStrategy.ERROR:
             raise TooLong(
                 f"Throwing exception as value: {_start(value)} for column {self.name} "
                 + ("contains null character." if nul else f"exceeds configured max length {self.longest}.")
             )
         if nul:
-            self.reporter.report(
-                LossKind.NUL, f"{abbreviated(value)} contains a null character and would be cut"
-            )
+            reason = f"{abbreviated(value)} contains a null character and would be cut"
+            self.reporter.report(LossKind.NUL, reason)
         else:
-            self.reporter.report(
-                LossKind.TOO_LONG, f"{abbreviated(value)} is longer than {self.longest} UTF-16 units"
-            )
+            reason = f"{abbreviated(value)} is longer than {self.longest} UTF-16 units"
+            self.reporter.report(LossKind.TOO_LONG, reason)
         if self.strategy is ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE:
-            return self.default, True
-        return utf16_cut(value.partition(_NUL)[0], self.longest), True
+            return str(self.default)
+        return utf16_cut(value.partition(_NUL)[0], self.longest)
 
-
-class _Bytes(_Column):
-    def __call__(self, value: bytes) -> tuple[bytes, bool]:
+    def apply_to_bytes(self, value: bytes) -> bytes:
         if len(value) <= self.longest:
-            return value, False
+            return value
         if self.strategy is ExceedStrategy.ERROR:
             raise TooLong(
                 f"Throwing exception as value for column {self.name} "
                 f"exceeds configured max length {self.longest}."
             )
-        self.reporter.report(
-            LossKind.TOO_LONG, f"BYTES {abbreviated(value)} is longer than {self.longest} bytes"
-        )
+        reason = f"BYTES {abbreviated(value)} is longer than {self.longest} bytes"
+        self.reporter.report(LossKind.TOO_LONG, reason)
         if self.strategy is ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE:
-            return self.default, True
-        return value[: self.longest], True
+            return bytes(self.default)
+        return value[: self.longest]
 
 
 def utf16_longer(text: str, most: int) -> bool:

@@ -86,10 +86,6 @@ def as_instant(millis_of_value: Callable[[Any, LossReporter], int]) -> Callable[
     return convert
 
 
-_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_HALF: Final = re.compile("[\ud800-\udfff]")
-
-
 def text_of_text(text: str, reporter: LossReporter) -> str:
     """The text itself; half of a surrogate pair, which UTF-8 does not have, is stored as `?`."""
     if text.isascii():
@@ -111,8 +107,8 @@ def encodable_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        text = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
-        return _HALF.sub("?", text)
+        units = text.encode("utf-16-le", "surrogatepass")
+        return units.decode("utf-16-le", "surrogatepass").encode("utf-8", "replace").decode()
     return text
 
 

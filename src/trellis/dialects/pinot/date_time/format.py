@@ -99,41 +99,32 @@ def parse_format(text: str) -> DateTimeFormat:
     """
     if not text:
         raise FormatError("Must provide format")
-    return _colon_form(text) if text[0].isdecimal() else _pipe_form(text)
-
-
-def _pipe_form(text: str) -> DateTimeFormat:
-    kind, *tokens = text.split("|", 2)
     where = f"format: {text}"
+    if text[0].isdecimal():
+        kind, arguments = _colon_form(text)
+    else:
+        kind, *arguments = text.split("|", 2)
     match kind:
         case "EPOCH":
-            unit = unit_of(tokens[0], where) if tokens else "MILLISECONDS"
-            return DateTimeFormat(kind, unit, size_of(tokens[1], where) if len(tokens) > 1 else 1)
+            unit, size = (*arguments, *("MILLISECONDS", "1")[len(arguments) :])
+            return DateTimeFormat(kind, unit_of(unit, where), size_of(size, where))
         case "TIMESTAMP":
             return DateTimeFormat(kind)
         case "SIMPLE_DATE_FORMAT":
-            return _pattern_format(*tokens, text=text) if tokens else DateTimeFormat(kind)
+            return _pattern_format(*arguments, text=text) if arguments else DateTimeFormat(kind)
         case _:
             raise FormatError(f"Invalid time format: {kind} in {where}, must be one of {', '.join(_KINDS)}")
 
 
-def _colon_form(text: str) -> DateTimeFormat:
+def _colon_form(text: str) -> tuple[str, list[str]]:
+    """The kind of `size:unit:kind:pattern`, and its arguments in the order of the pipe form."""
     tokens = text.split(":", 3)
     if len(tokens) < 3:
         raise FormatError(
             f"Invalid format: {text}, must be of format 'size:timeUnit:timeFormat(:patternWithTz)'"
         )
     size, unit, kind, *pattern = tokens
-    where = f"format: {text}"
-    match kind:
-        case "EPOCH":
-            return DateTimeFormat(kind, size=size_of(size, where), unit=unit_of(unit, where))
-        case "TIMESTAMP":
-            return DateTimeFormat(kind)
-        case "SIMPLE_DATE_FORMAT":
-            return _pattern_format(*pattern, text=text) if pattern else DateTimeFormat(kind)
-        case _:
-            raise FormatError(f"Invalid time format: {kind} in {where}, must be one of {', '.join(_KINDS)}")
+    return kind, [unit, size] if kind == "EPOCH" else pattern
 
 
 def _pattern_format(pattern: str, zone: str | None = None, *, text: str) -> DateTimeFormat:
@@ -146,15 +137,9 @@ def _pattern_format(pattern: str, zone: str | None = None, *, text: str) -> Date
         raise FormatError(
             f"Invalid SIMPLE_DATE_FORMAT pattern: {pattern} in format: {text}, {error}"
         ) from None
-    if zone_name is None:
-        return DateTimeFormat("SIMPLE_DATE_FORMAT", pattern=pattern)
-    resolved = resolve(zone_name)
+    zone_id, known = (UTC, True) if zone_name is None else resolve(zone_name)
     return DateTimeFormat(
-        "SIMPLE_DATE_FORMAT",
-        pattern=pattern,
-        zone=resolved.id,
-        zone_name=zone_name,
-        zone_known=resolved.known,
+        "SIMPLE_DATE_FORMAT", pattern=pattern, zone=zone_id, zone_name=zone_name, zone_known=known
     )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from trellis.dialects.pinot.date_time.iso_calendar import CYCLE_DAYS, DAY, HOUR, MINUTE
@@ -24,8 +23,7 @@ _EPOCH: Final = datetime(1970, 1, 1)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-@dataclass(frozen=True)
-class Zone:
+class Zone(NamedTuple):
     """A zone that was resolved: an IANA id, `UTC` or a fixed offset as `+05:30`.
 
     `known` is False where Java does not know the name and silently uses UTC.
@@ -55,9 +53,7 @@ def resolve(name: str) -> Zone:
     custom = _CUSTOM.fullmatch(name)
     if custom is not None:
         return _custom(custom)
-    if name not in zone_ids():
-        return Zone(UTC, False)
-    return Zone(name, True)
+    return Zone(name, True) if name in zone_ids() else Zone(UTC, False)
 
 
 def _custom(custom: re.Match[str]) -> Zone:
@@ -81,15 +77,12 @@ class Clock:
     def __init__(self, zone: str) -> None:
         self.zone = zone
         fixed = _FIXED.fullmatch(zone)
-        self.fixed: int | None = None
-        self._rules: ZoneInfo | None = None
-        if zone == UTC:
-            self.fixed = 0
-        elif fixed is not None:
+        self.fixed = None if zone != UTC and fixed is None else 0
+        """The offset of a zone that has one only."""
+        if fixed is not None:
             sign, hours, minutes = fixed.groups()
             self.fixed = (int(hours) * HOUR + int(minutes) * MINUTE) * (-1 if sign == "-" else 1)
-        else:
-            self._rules = ZoneInfo(zone)
+        self._rules = ZoneInfo(zone) if self.fixed is None else None
 
     def offset(self, millis: int) -> int:
         """The offset at an instant."""
@@ -100,21 +93,15 @@ class Clock:
 
     def instant(self, local: int) -> int | None:
         """The instant at which a clock shows a local time: the earlier of two; None if it never does."""
-        if self._rules is None:
-            return local - (self.fixed or 0)
-        millis = self._at_wall(local, 0)
+        millis = self.instant_after_gap(local)
         return millis if millis + self.offset(millis) == local else None
 
     def instant_after_gap(self, local: int) -> int:
         """As `instant`; a local time that is skipped moves on by the length of the gap."""
-        if self._rules is None:
-            return local - (self.fixed or 0)
         return self._at_wall(local, 0)
 
     def later_instant(self, local: int) -> int:
         """As `instant_after_gap`, but the later of two."""
-        if self._rules is None:
-            return local - (self.fixed or 0)
         late = self._at_wall(local, 1)
         return late if late + self.offset(late) == local else self._at_wall(local, 0)
 
@@ -127,6 +114,8 @@ class Clock:
         return name if name is not None and name.isalpha() else None
 
     def _at_wall(self, local: int, fold: int) -> int:
+        if self.fixed is not None:
+            return local - self.fixed
         wall = (_EPOCH + _MILLISECOND * _within(local)).replace(tzinfo=self._rules, fold=fold)
         offset = wall.utcoffset()
         return local if offset is None else local - offset // _MILLISECOND
@@ -145,36 +134,14 @@ def clock_of(zone: str) -> Clock:
     return Clock(zone)
 
 
-SHORT: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "ACT": "Australia/Darwin",
-        "AET": "Australia/Sydney",
-        "AGT": "America/Argentina/Buenos_Aires",
-        "ART": "Africa/Cairo",
-        "AST": "America/Anchorage",
-        "BET": "America/Sao_Paulo",
-        "BST": "Asia/Dhaka",
-        "CAT": "Africa/Harare",
-        "CNT": "America/St_Johns",
-        "CST": "America/Chicago",
-        "CTT": "Asia/Shanghai",
-        "EAT": "Africa/Addis_Ababa",
-        "ECT": "CET",
-        "EST": "America/New_York",
-        "HST": "Pacific/Honolulu",
-        "IET": "America/Indiana/Indianapolis",
-        "IST": "Asia/Kolkata",
-        "JST": "Asia/Tokyo",
-        "MIT": "Pacific/Apia",
-        "MST": "America/Denver",
-        "NET": "Asia/Yerevan",
-        "NST": "Pacific/Auckland",
-        "PLT": "Asia/Karachi",
-        "PNT": "America/Phoenix",
-        "PRT": "America/Puerto_Rico",
-        "PST": "America/Los_Angeles",
-        "SST": "Pacific/Guadalcanal",
-        "VST": "Asia/Ho_Chi_Minh",
-    }
-)
+_SHORT: Final = """
+    ACT=Australia/Darwin AET=Australia/Sydney AGT=America/Argentina/Buenos_Aires ART=Africa/Cairo
+    AST=America/Anchorage BET=America/Sao_Paulo BST=Asia/Dhaka CAT=Africa/Harare CNT=America/St_Johns
+    CST=America/Chicago CTT=Asia/Shanghai EAT=Africa/Addis_Ababa ECT=CET EST=America/New_York
+    HST=Pacific/Honolulu IET=America/Indiana/Indianapolis IST=Asia/Kolkata JST=Asia/Tokyo
+    MIT=Pacific/Apia MST=America/Denver NET=Asia/Yerevan NST=Pacific/Auckland PLT=Asia/Karachi
+    PNT=America/Phoenix PRT=America/Puerto_Rico PST=America/Los_Angeles SST=Pacific/Guadalcanal
+    VST=Asia/Ho_Chi_Minh
+"""
+SHORT: Final[Mapping[str, str]] = MappingProxyType(dict(pair.split("=") for pair in _SHORT.split()))
 """The ids of three letters. EST, MST, HST and ECT are not as in Java: they keep daylight saving time."""

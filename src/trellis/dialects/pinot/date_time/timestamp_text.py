@@ -18,11 +18,9 @@ from trellis.dialects.pinot.date_time.iso_calendar import (
     month_length,
 )
 from trellis.dialects.pinot.date_time.time_zones import clock_of
-from trellis.dialects.pinot.date_time.units import FormatError, parse_int32
+from trellis.dialects.pinot.date_time.units import FormatError
 
-_JDBC: Final = re.compile(
-    r"(\+\d{3}|\d{4})-(\+\d|\d{1,2})-(\+\d|\d{1,2}) ([+-]?\d+):([+-]?\d+):([+-]?\d+)(?:\.(\d{1,9}))?"
-)
+_JDBC: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2}) (\d{1,9}):(\d{1,9}):(\d{1,9})(?:\.(\d{1,9}))?")
 _USUAL: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?"
 )
@@ -53,15 +51,34 @@ def timestamp_millis(text: str, zone: str = "UTC", strict: bool = False) -> int:
         local = local_time(*map(int, numbers))
         if local is not None:
             return clock_of(zone).later_instant(local) + int(fraction[:3].ljust(3, "0"))
-    match = _JDBC.fullmatch(text.strip(_BLANKS))
-    if match is not None and (millis := _jdbc(text, match, zone, strict)) is not None:
-        return millis
     if _LONG.fullmatch(text) is not None and LONG_MIN <= (count := int(text)) <= LONG_MAX:
         return count
-    match = _ISO.fullmatch(text)
+    rolling = _JDBC.fullmatch(text.strip(_BLANKS))
+    match = rolling or _ISO.fullmatch(text)
     if match is None:
         _refuse(text)
-    return _iso(text, match, zone, strict)
+    year, month, day, hour, minute, second = (int(number or 0) for number in match.groups()[:6])
+    fraction, offset = match[7] or "", None if rolling else match[8]
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        _refuse(text)
+    end_of_day = hour == 24 and not (minute or second or fraction.strip("0"))
+    in_clock = (hour < 24 or end_of_day) and minute < 60 and second < 60
+    if rolling is None and not (in_clock and 1 <= year <= 999_999_999):
+        _refuse(text)
+    length = month_length(year, month)
+    if strict and not (year > 0 and day <= length and in_clock and hour < 24):
+        _refuse(text, "there is no such day or time")
+    last = day if rolling else min(day, length)
+    local = days_of(year, month, last) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
+    if offset is not None:
+        millis = local - _offset(text, offset)
+    else:
+        clock = clock_of(zone)
+        millis = clock.later_instant(local) if rolling else clock.instant_after_gap(local)
+    millis += int(fraction.ljust(3, "0")[:3])
+    if millis > LONG_MAX:
+        _refuse(text, "it does not fit into 64 bits of milliseconds")
+    return millis
 
 
 def timestamp_text(millis: int, zone: str = "UTC") -> str:
@@ -77,46 +94,6 @@ def timestamp_text(millis: int, zone: str = "UTC") -> str:
         f"{year if year > 0 else 1 - year:04}-{month:02}-{day:02} "
         f"{time // HOUR:02}:{time // MINUTE % 60:02}:{time // SECOND % 60:02}.{fraction}"
     )
-
-
-def _jdbc(text: str, match: re.Match[str], zone: str, strict: bool) -> int | None:
-    *numbers, fraction = match.groups("")
-    values = [value for number in numbers if (value := parse_int32(number)) is not None]
-    if len(values) < len(numbers):
-        return None
-    year, month, day, hour, minute, second = values
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return None
-    if strict and not (
-        year > 0
-        and day <= month_length(year, month)
-        and 0 <= hour < 24
-        and 0 <= minute < 60
-        and 0 <= second < 60
-    ):
-        _refuse(text, "there is no such day or time")
-    local = days_of(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
-    return clock_of(zone).later_instant(local) + int(fraction.ljust(9, "0")[:3])
-
-
-def _iso(text: str, match: re.Match[str], zone: str, strict: bool) -> int:
-    year, month, day, hour, minute, second = (int(number) for number in match.groups("0")[:6])
-    fraction = match.group(7) or ""
-    end_of_day = hour == 24 and not (minute or second or fraction.strip("0"))
-    if not (1 <= year <= 999_999_999 and 1 <= month <= 12 and 1 <= day <= 31 and minute < 60 and second < 60):
-        _refuse(text)
-    if hour > 23 and not end_of_day:
-        _refuse(text)
-    length = month_length(year, month)
-    if strict and (day > length or end_of_day):
-        _refuse(text, "there is no such day or time")
-    local = days_of(year, month, min(day, length)) * DAY + hour * HOUR + minute * MINUTE + second * SECOND
-    offset = match.group(8)
-    millis = clock_of(zone).instant_after_gap(local) if offset is None else local - _offset(text, offset)
-    millis += int(fraction.ljust(3, "0")[:3])
-    if millis > LONG_MAX:
-        _refuse(text, "it does not fit into 64 bits of milliseconds")
-    return millis
 
 
 def _offset(text: str, offset: str) -> int:

@@ -31,22 +31,13 @@ _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")
 _INT_MAX: Final = 2**31 - 1
 
 
-def parse_int32(text: str) -> int | None:
-    """The integer of 32 bits in a text; None where it is not one."""
-    if _INTEGER.fullmatch(text) is None:
-        return None
-    value = int(text)
-    return value if -_INT_MAX - 1 <= value <= _INT_MAX else None
-
-
 def size_of(text: str, where: str) -> int:
     """A size in a document. Raises FormatError."""
-    size = parse_int32(text)
-    if size is None:
+    if _INTEGER.fullmatch(text) is None or abs(int(text)) > _INT_MAX:
         raise FormatError(f"Invalid size: {text} in {where}, must be an integer")
-    if size <= 0:
-        raise FormatError(f"Invalid size: {size} in {where}, must be positive")
-    return size
+    if int(text) <= 0:
+        raise FormatError(f"Invalid size: {int(text)} in {where}, must be positive")
+    return int(text)
 
 
 def unit_of(text: str, where: str) -> str:

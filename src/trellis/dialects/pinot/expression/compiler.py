@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, check_calls, function_of
-from trellis.dialects.pinot.functions.comparisons import as_logical
+from trellis.dialects.pinot.functions.numbers import as_logical
 from trellis.dialects.pinot.functions.registry import Function
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script

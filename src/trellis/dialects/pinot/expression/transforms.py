@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.units import to_millis
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -141,27 +142,30 @@ def _schema_transforms(schema: PinotSchema) -> dict[str, str | None]:
 
 
 def _declared_transform(column: str, text: str, pinot_jars: bool) -> Transform:
+    expression, program = _compile(text, f"transform function of column {column}", pinot_jars)
+    return Transform(column, program, arguments(expression), column_steps(expression))
+
+
+def _compile(text: str, noun: str, pinot_jars: bool) -> tuple[Expression, CompiledExpression]:
+    """An expression as it is read and as it is computed. Raises SchemaError, with what it is of."""
     try:
         expression = parse(text)
-        program = compile_expression(expression, text, pinot_jars)
-        return Transform(column, program, arguments(expression), column_steps(expression))
+        return expression, compile_expression(expression, text, pinot_jars)
     except ExpressionError as error:
-        raise SchemaError(f"transform function of column {column}: {error}") from None
-
-
-_MAPS: Final = {KEYS: keys_of, VALUES: values_of}
+        raise SchemaError(f"{noun}: {error}") from None
 
 
 def _map_transform(column: str) -> Transform | None:
-    for suffix, elements_of in _MAPS.items():
+    for suffix, elements_of in ((KEYS, keys_of), (VALUES, values_of)):
         field = column.removesuffix(suffix)
         if field and field != column:
-
-            def program(row: Mapping[str, Any], field: str = field, elements_of: Any = elements_of) -> Any:
-                return elements_of(row.get(field))
-
+            program = partial(_elements, field, elements_of)
             return Transform(column, program, frozenset({field}))
     return None
+
+
+def _elements(field: str, elements_of: Callable[[Any], Any], row: Mapping[str, Any]) -> Any:
+    return elements_of(row.get(field))
 
 
 def _topological_order(transforms: Mapping[str, Transform]) -> tuple[Transform, ...]:
@@ -185,13 +189,6 @@ class TransformError(ValueError):
         self.column, self.reason = column, reason
 
 
-class Failure(NamedTuple):
-    """A column that could not be computed, and why."""
-
-    column: str
-    reason: str
-
-
 class Transforms:
     """The transforms of a table. Raises SchemaError for an invalid function, a cycle and a script.
 
@@ -202,14 +199,14 @@ class Transforms:
         self.order = order_transforms(schema, table, pinot_jars)
         self.arguments = frozenset().union(*(transform.arguments for transform in self.order))
 
-    def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[Failure]:
-        """Compute the columns of a row in place; returns those that failed.
+    def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[TransformError]:
+        """Compute the columns of a row in place; returns the errors of those that failed.
 
         A record may bring a column computed: a transform runs only where its column has no value, or has a
         list or map and the result is of another container. A column without a result is removed and marked
         null.
         """
-        failures: list[Failure] = []
+        failures: list[TransformError] = []
         for transform in self.order:
             column = transform.column
             present = values.get(column)
@@ -219,7 +216,7 @@ class Transforms:
                 result = evaluate(transform.program, values, column)
             except TransformError as error:
                 if present is None:
-                    failures.append(Failure(column, error.reason))
+                    failures.append(error)
                     _clear(values, nulls, column)
                 continue
             if present is None and result is None:
@@ -239,11 +236,7 @@ class Filter:
     """
 
     def __init__(self, text: str, pinot_jars: bool = False) -> None:
-        try:
-            expression = parse(text)
-            self.program = compile_expression(expression, text, pinot_jars)
-        except ExpressionError as error:
-            raise SchemaError(f"filter function: {error}") from None
+        expression, self.program = _compile(text, "filter function", pinot_jars)
         self.arguments = arguments(expression)
 
     def drops(self, values: Mapping[str, Any]) -> bool:
@@ -287,11 +280,8 @@ class Enrichers:
         self.arguments: set[str] = set()
         chosen = [config for config in configs if config.before_flattening is before_flattening]
         for field, text in (pair for config in chosen for pair in config.functions):
-            try:
-                expression = parse(text)
-                self.programs.append((field, compile_expression(expression, text, pinot_jars)))
-            except ExpressionError as error:
-                raise SchemaError(f"enrichment of {field} by '{text}': {error}") from None
+            expression, program = _compile(text, f"enrichment of {field} by '{text}'", pinot_jars)
+            self.programs.append((field, program))
             self.arguments |= arguments(expression)
 
     def apply(self, values: MutableMapping[str, Any]) -> None:

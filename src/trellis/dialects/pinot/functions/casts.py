@@ -1,20 +1,13 @@
-"""Functions that change the type or the code of a value: cast, UTF-8, base64, hexadecimal digits, digests.
-
-Text that is given for bytes is hexadecimal.
-"""
+"""The function that changes the type of a value."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
 from trellis.dialects.pinot.functions.registry import (
+    Function,
     FunctionError,
-    Theme,
     as_bytes,
     as_decimal,
     as_double,
@@ -29,8 +22,6 @@ from trellis.dialects.pinot.value.json_text import json_from_text, json_of
 from trellis.dialects.pinot.value.numbers import BLANKS, NotANumber, parse_whole
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, Float32
 from trellis.errors import nearest
-
-CASTS: Final = Theme()
 
 
 def _to_boolean(value: Any) -> bool:
@@ -73,7 +64,6 @@ _TARGETS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-@CASTS.function("cast", as_object, as_text)
 def _cast(value: Any, target: str) -> Any:
     """One value as another type; written as cast(x AS LONG)."""
     convert = _TARGETS.get(target.upper())
@@ -84,32 +74,4 @@ def _cast(value: Any, target: str) -> Any:
     return convert(value)
 
 
-CODECS: Final = Theme()
-
-
-CODECS.function("toUtf8", as_text)(lambda text: text.encode("utf-8", "replace"))
-CODECS.function("fromUtf8", as_bytes)(lambda data: data.decode("utf-8", "replace"))
-CODECS.function("toBase64", as_bytes)(lambda data: base64.b64encode(data).decode())
-
-
-@CODECS.function("fromBase64", as_text)
-def _from_base64(text: str) -> bytes:
-    """The bytes of a base64 text."""
-    encoded = text.encode("utf-8", "replace")
-    padded = encoded if b"=" in encoded else encoded + b"=" * (-len(encoded) % 4)
-    try:
-        return base64.b64decode(padded, validate=True)
-    except binascii.Error:
-        raise FunctionError(f"base64 is expected, not {encoded[:60]!r}") from None
-
-
-CODECS.function("hexToBytes", as_text)(as_bytes)
-CODECS.function("bytesToHex", as_bytes)(bytes.hex)
-
-
-def _digest(algorithm: str, data: bytes) -> str:
-    return hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
-
-
-for _name, _algorithm in (("md5", "md5"), ("sha", "sha1"), ("sha256", "sha256"), ("sha512", "sha512")):
-    CODECS.function(_name, as_bytes)(partial(_digest, _algorithm))
+FUNCTIONS: Final = (Function("cast", _cast, as_object, as_text),)

@@ -7,98 +7,35 @@ from importlib.util import find_spec
 from typing import Final
 
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.functions.casts import CASTS, CODECS
-from trellis.dialects.pinot.functions.comparisons import COMPARISONS
-from trellis.dialects.pinot.functions.date_time import TIMES
-from trellis.dialects.pinot.functions.json_values import JSON_DOCUMENTS, UnsupportedPath, read_path
-from trellis.dialects.pinot.functions.numbers import NUMBERS
-from trellis.dialects.pinot.functions.patterns import PATTERNS
-from trellis.dialects.pinot.functions.points import POINTS
-from trellis.dialects.pinot.functions.registry import Function, merged
-from trellis.dialects.pinot.functions.strings import TEXTS
+from trellis.dialects.pinot.functions import casts, date_time, json_values, numbers, points, strings
+from trellis.dialects.pinot.functions.json_values import UnsupportedPath, read_path
+from trellis.dialects.pinot.functions.not_implemented import PRIMITIVE_ARRAYS, UNSUPPORTED
+from trellis.dialects.pinot.functions.registry import Function
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
 from trellis.dialects.pinot.grammar.tree import Call, Expression, Literal, canonical, nodes
 from trellis.errors import nearest
 
-FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = merged(
-    CASTS, CODECS, COMPARISONS, JSON_DOCUMENTS, NUMBERS, PATTERNS, POINTS, TEXTS, TIMES
-)
-"""By canonical name. `and` and `or` are not here: they need not evaluate all their arguments."""
+
+def _functions() -> Mapping[str, tuple[Function, ...]]:
+    functions: dict[str, tuple[Function, ...]] = {}
+    for theme in (casts, date_time, json_values, numbers, points, strings):
+        for function in theme.FUNCTIONS:
+            for name in map(canonical, function.names):
+                functions[name] = (*functions.get(name, ()), function)
+    return functions
 
 
-def _by_canonical_name(names: str) -> Mapping[str, str]:
-    return {canonical(name): name for name in names.split()}
+FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = _functions()
+"""By canonical name; several of one name differ in their parameters.
 
-
-PRIMITIVE_ARRAYS: Final = _by_canonical_name(
-    """
-    agoMV arrayConcatDouble arrayConcatFloat arrayConcatInt arrayConcatLong arrayDistinctInt
-    arrayIndexesOfDouble arrayIndexesOfFloat arrayIndexesOfInt arrayIndexesOfLong arrayIndexesOfString
-    arrayPushBackDouble arrayPushBackFloat arrayPushBackInt arrayPushBackLong arrayPushFrontDouble
-    arrayPushFrontFloat arrayPushFrontInt arrayPushFrontLong arrayRemoveInt arrayReverseInt arraySliceInt
-    arraySortInt arrayUnionInt dateAddMV dateDiffMV dateDiffMVReverse dateTruncMV dayMV dayOfMonthMV
-    dayOfWeekMV dayOfYearMV decodeGeoHash dowMV doyMV fromDateTimeMV fromEpochDaysBucketMV
-    fromEpochDaysMV fromEpochHoursBucketMV fromEpochHoursMV fromEpochMinutesBucketMV fromEpochMinutesMV
-    fromEpochSecondsBucketMV fromEpochSecondsMV fromIso8601MV fromTimestampMV generateDoubleArray
-    generateFloatArray generateIntArray generateLongArray gridDisk hourMV intersectIndices millisecondMV
-    minuteMV monthMV monthOfYearMV quarterMV roundMV secondMV timestampAddMV timestampDiffMV
-    timestampDiffMVReverse timezoneHourMV timezoneMinuteMV toEpochDaysBucketMV toEpochDaysMV
-    toEpochDaysRoundedMV toEpochHoursBucketMV toEpochHoursMV toEpochHoursRoundedMV toEpochMinutesBucketMV
-    toEpochMinutesMV toEpochMinutesRoundedMV toEpochSecondsBucketMV toEpochSecondsMV
-    toEpochSecondsRoundedMV weekMV weekOfYearMV yearMV yearOfWeekMV yowMV
-    """
-)
-"""Functions of Pinot that return a primitive array: it can be stored in no column but one of JSON."""
-
-UNSUPPORTED: Final = _by_canonical_name(
-    """
-    acos adler32 ago array arrayConcatString arrayContainsInt arrayContainsString arrayDistinctString
-    arrayElementAtDouble arrayElementAtFloat arrayElementAtInt arrayElementAtLong arrayElementAtString
-    arrayIndexOfInt arrayIndexOfString arrayPushBackString arrayPushFrontString arrayRemoveString
-    arrayReverseString arraySliceString arraySortString arraysOverlap arraySumInt arraySumLong
-    arrayUnionString arrayValueConstructor asin atan atan2 avgReduce base64Decode base64Encode
-    bigDecimalToBytes brokerId bytesToBigDecimal byteswapInt byteswapLong chr cid cityHash128 cityHash32
-    cityHash64 codepoint concatWS cos cosh cosineDistance cot cpcSketchToString cpcSketchUnion crc32
-    crc32c cutFragment cutQueryString cutQueryStringAndFragment cutToFirstSignificantSubdomain
-    cutToFirstSignificantSubdomainWithWWW cutURLParameter cutURLParameters cutWWW dateAdd dateBin
-    dateDiff dateTimeConvert decodeGeoHashLat decodeGeoHashLatitude decodeGeoHashLon
-    decodeGeoHashLongitude decodeUrl degrees dotProduct encodeGeoHash encodeUrl endTime
-    euclideanDistance exp extractURLParameter extractURLParameterNames extractURLParameters fromAscii
-    fromBytes fromIso8601 fromULL fromUUIDBytes gcd generateUniqueNgrams generateUniqueNgramsMV
-    getCpcSketchEstimate getIntTupleSketchEstimate getThetaSketchEstimate gridDistance hammingDistance
-    hexDecimalToLong hypot ifNotFinite initcap innerProduct intDiv intDivOrZero
-    intMaxTupleSketchIntersect intMaxTupleSketchUnion intMinTupleSketchIntersect intMinTupleSketchUnion
-    intSumTupleSketchDiff intSumTupleSketchIntersect intSumTupleSketchUnion ipPrefix ipSubnetMax
-    ipSubnetMin isFinite isInfinite isJson isNaN isSubnetOf jsonExtractKey jsonKeyValueArrayToMap
-    jsonStringToArray jsonStringToListOrMap jsonStringToMap l1Distance l2Distance lcm left leftSubStr
-    levenshteinDistance likeVar ln log log10 log2 longToHexDecimal lpad md2 moduloOrZero murmurHash2
-    murmurHash2Bit64 murmurHash2UTF8 murmurHash3Bit128 murmurHash3Bit32 murmurHash3Bit64
-    murmurHash3X64Bit128 murmurHash3X64Bit32 murmurHash3X64Bit64 normalize positiveModulo pow power
-    prefixes prefixesWithPrefix queryEngine radians rand regexpExtractVar regexpLikeVar regexpReplaceVar
-    remove repeat reqId right rightSubStr rpad sha224 sign sin sinh sleep sqrt stageId startTime
-    stAsGeoJson stContains stDistance stEquals stGeogFromGeoJson stGeogFromWKB stGeometryType
-    stGeomFromGeoJson stGeomFromWKB strpos strrpos stWithin suffixes suffixesWithSuffix tan tanh
-    thetaSketchDiff thetaSketchIntersect thetaSketchToString thetaSketchUnion timestampAdd timestampDiff
-    timezoneHour timezoneMinute toAscii toBytes toCpcSketch toDateTimeMV toHLL toIntegerSumTupleSketch
-    toIso8601 toIso8601MV toThetaSketch toTimestampMV toULL toUUIDBytes truncate uniqueNgrams
-    uniqueNgramsMV urlDecode urlDecodeFormComponent urlDomain urlDomainWithoutWWW urlEncode
-    urlEncodeFormComponent urlFirstSignificantSubdomain urlFragment urlHierarchy urlNetloc urlPath
-    urlPathHierarchy urlPathWithQuery urlPort urlProtocol urlQueryString urlQueryStringAndFragment
-    urlTopLevelDomain vectorDims vectorNorm workerId
-    """
-)
-"""The other functions of Pinot that are not implemented."""
-
+`and` and `or` are not here: they need not evaluate all their arguments.
+"""
 _INSTEAD: Final = (
     "let Pinot's own classes do it with --option functions=pinot-jars, or compute its result before the load"
 )
-_NAMES: Final = (*FUNCTIONS, "and", "or")
-_SPELLINGS: Final = {
-    canonical(name): name
-    for functions in FUNCTIONS.values()
-    for function in functions
-    for name in function.names
-}
+_NAMES: Final = sorted(
+    {name for functions in FUNCTIONS.values() for function in functions for name in function.names}
+)
 
 
 class UnsupportedFunction(ExpressionError):
@@ -120,7 +57,9 @@ def function_of(name: str, count: int) -> Function:
         raise UnsupportedFunction(f"Trellis does not carry out Pinot's function {spelling}: {_INSTEAD}")
     functions = FUNCTIONS.get(key)
     if functions is None:
-        raise ExpressionError(f"unknown function {name[:60]}{_hint(key)}")
+        hint = nearest(name[:60], _NAMES)
+        hint = hint if hint.startswith(": did") else ""
+        raise ExpressionError(f"unknown function {name[:60]}{hint}")
     for function in functions:
         if function.accepts(count):
             if function.package and find_spec(function.package) is None:
@@ -169,15 +108,6 @@ def array_sentence(expression: Expression, data_type: PinotType) -> str:
         f"{function} returns a primitive array, which Pinot cannot store in a column of {data_type.value}:"
         f" {effect}. Compute the column before the load"
     )
-
-
-def _hint(key: str) -> str:
-    """The nearest function, in its usual spelling."""
-    hint = nearest(key, _NAMES)
-    if not hint.startswith(": did"):
-        return ""
-    close = hint.split("'")[1]
-    return f": did you mean {_SPELLINGS.get(close, close)!r}?"
 
 
 def _accepted_counts(functions: tuple[Function, ...]) -> str:

@@ -1,88 +1,124 @@
-"""Functions on numbers. They compute in doubles, as Pinot does."""
+"""Functions on numbers, comparisons, logic and choice. They compute in doubles, as Pinot does."""
 
 from __future__ import annotations
 
 import math
-from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import Final
+import operator
+from collections.abc import Mapping
+from typing import Any, Final
 
-from trellis.dialects.pinot.functions.registry import FunctionError, Theme, as_double, as_int
-from trellis.dialects.pinot.value.numbers import double_of, double_text, saturated
+from trellis.dialects.pinot.functions.registry import (
+    Function,
+    FunctionError,
+    as_double,
+    as_object,
+)
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, kind_of
 
-NUMBERS: Final = Theme()
-INFINITY: Final = float("inf")
-NAN: Final = float("nan")
-_WIDE: Final = Context(prec=800, Emin=-10_000, Emax=10_000)
+TOLERANCE: Final = 1e-7
+"""Pinot takes two numbers for equal that differ by less."""
+_INFINITY: Final = float("inf")
+_NAN: Final = float("nan")
 
 
-NUMBERS.function("plus add", as_double, as_double)(lambda left, right: left + right)
-NUMBERS.function("minus sub", as_double, as_double)(lambda left, right: left - right)
-NUMBERS.function("times mult", as_double, as_double)(lambda left, right: left * right)
-
-
-@NUMBERS.function("divide div", as_double, as_double)
-def _divide(left: float, right: float) -> float:
-    """left / right; by 0 it is infinite, or NaN for 0 / 0."""
+def _divide(left: float, right: float, default: float | None = None) -> float:
+    """By 0 the default; without one it is infinite, or NaN for 0 / 0."""
     if right:
         return left / right
-    return NAN if left == 0 or left != left else math.copysign(INFINITY, left) * math.copysign(1, right)
+    if default is not None:
+        return default
+    return _NAN if left == 0 or left != left else math.copysign(_INFINITY, left) * math.copysign(1, right)
 
 
-@NUMBERS.function("divide div", as_double, as_double, as_double)
-def _divide_or(left: float, right: float, default: float) -> float:
-    """left / right; by 0 it is `default`."""
-    return left / right if right else default
-
-
-@NUMBERS.function("mod", as_double, as_double)
 def _mod(left: float, right: float) -> float:
-    """What is left of a division, with the sign of `left`; NaN by 0."""
-    return NAN if right == 0 or abs(left) == INFINITY else math.fmod(left, right)
+    """The rest of a division, with the sign of `left`; NaN by 0."""
+    return _NAN if right == 0 or abs(left) == _INFINITY else math.fmod(left, right)
 
 
-NUMBERS.function("abs", as_double)(abs)
-NUMBERS.function("negate", as_double)(lambda value: -value)
-NUMBERS.function("ceil ceiling", as_double)(lambda value: -floor_double(-value))
-
-
-def floor_double(value: float) -> float:
-    """Down to the next whole number, as a float; what is not finite stays."""
+def _floor(value: float) -> float:
     return math.copysign(float(math.floor(value)), value) if math.isfinite(value) else value
 
 
-NUMBERS.function("floor", as_double)(floor_double)
-
-
-@NUMBERS.function("max greatest", as_double, as_double)
 def _max(left: float, right: float) -> float:
-    """The greater of two numbers; NaN if one is."""
-    return NAN if left != left or right != right else max(left, right)
+    return _NAN if left != left or right != right else max(left, right)
 
 
-@NUMBERS.function("min least", as_double, as_double)
-def _min(left: float, right: float) -> float:
-    """The smaller of two numbers; NaN if one is."""
-    return NAN if left != left or right != right else min(left, right)
+def as_compared(value: Any) -> float:
+    """A number. Raises FunctionError for other text, with what to use instead."""
+    try:
+        return as_double(value)
+    except FunctionError as error:
+        hint = "Pinot compares numbers only; for texts use isNotDistinctFrom(a, b), strcmp(a, b) or LIKE"
+        raise FunctionError(f"{error}: {hint}") from None
 
 
-@NUMBERS.function("roundDecimal", as_double)
-def _round_whole(value: float) -> float:
-    """To the nearest whole number; halves go up. NaN is 0, and what is too large is the nearest long."""
-    return float(saturated(floor_double(value + 0.5) if abs(value) < 2**52 else value, 64))
-
-
-@NUMBERS.function("roundDecimal", as_double, as_int)
-def _round_decimal(value: float, places: int) -> float:
-    """To so many decimal places; halves go away from 0."""
-    return _quantized(value, places, ROUND_HALF_UP)
-
-
-def _quantized(value: float, places: int, rounding: str) -> float:
-    if not math.isfinite(value):
-        raise FunctionError(f"{double_text(value)} has no decimal places")
-    if places > 400:
+def as_logical(value: Any) -> bool | None:
+    """True, false or null."""
+    if value is None or isinstance(value, bool):
         return value
-    if places < -400:
-        return 0.0
-    exact = Decimal(repr(value)).quantize(Decimal((0, (1,), -places)), rounding, _WIDE)
-    return double_of(exact or Decimal(0))
+    raise FunctionError(f"AND, OR and NOT are between true, false and null; {value!r:.60} is another value")
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Whether two values are equal and of one kind.
+
+    >>> is_same(1, 1), is_same(1, 1.0), is_same(None, None)
+    (True, False, True)
+    """
+    if isinstance(left, Mapping | list | tuple) or isinstance(right, Mapping | list | tuple):
+        maps = isinstance(left, Mapping) and isinstance(right, Mapping)
+        return left is right or (maps and dict(left) == dict(right))
+    try:
+        if kind_of(left) is not kind_of(right):
+            return False
+    except CannotConvert:
+        return left is right
+    return bool(left == right) or (left != left and right != right)
+
+
+def _case_when(*values: Any) -> Any:
+    """The value after the first condition that is true, else the last one, if it stands alone, else null."""
+    for index in range(0, len(values) - 1, 2):
+        if values[index] is True:
+            return values[index + 1]
+    return values[-1] if len(values) % 2 else None
+
+
+_TWO: Final = (as_double, as_double)
+_COMPARED: Final = (as_compared, as_compared)
+_ANY_TWO: Final = (as_object, as_object)
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    Function("plus add", operator.add, *_TWO),
+    Function("minus sub", operator.sub, *_TWO),
+    Function("times mult", operator.mul, *_TWO),
+    Function("divide div", _divide, *_TWO, as_double, optional=1),
+    Function("mod", _mod, *_TWO),
+    Function("abs", abs, as_double),
+    Function("negate", operator.neg, as_double),
+    Function("floor", _floor, as_double),
+    Function("ceil ceiling", lambda value: -_floor(-value), as_double),
+    Function("max greatest", _max, *_TWO),
+    Function("min least", lambda left, right: -_max(-left, -right), *_TWO),
+    Function("equals", lambda left, right: abs(left - right) < TOLERANCE, *_COMPARED),
+    Function("notEquals", lambda left, right: abs(left - right) >= TOLERANCE, *_COMPARED),
+    Function("lessThan", operator.lt, *_COMPARED),
+    Function("lessThanOrEqual", operator.le, *_COMPARED),
+    Function("greaterThan", operator.gt, *_COMPARED),
+    Function("greaterThanOrEqual", operator.ge, *_COMPARED),
+    Function("between", lambda value, low, high: low <= value <= high, *_COMPARED, as_compared),
+    Function("not", lambda value: None if value is None else not value, as_logical, nullable=True),
+    Function("isNull", lambda value: value is None, as_object, nullable=True),
+    Function("isNotNull", lambda value: value is not None, as_object, nullable=True),
+    Function("isNotDistinctFrom", is_same, *_ANY_TWO, nullable=True),
+    Function("isDistinctFrom", lambda left, right: not is_same(left, right), *_ANY_TWO, nullable=True),
+    Function(
+        "nullIf", lambda value, other: None if is_same(value, other) else value, *_ANY_TWO, nullable=True
+    ),
+    Function(
+        "coalesce",
+        lambda *values: next((value for value in values if value is not None), None),
+        variadic=as_object,
+        nullable=True,
+    ),
+    Function("caseWhen case", _case_when, variadic=as_object, nullable=True),
+)

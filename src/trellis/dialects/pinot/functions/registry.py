@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import partial
@@ -13,7 +12,6 @@ from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_e
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossReporter
 from trellis.dialects.pinot.conversion.steps import MATRIX, Steps
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.grammar.tree import canonical
 from trellis.dialects.pinot.value.numbers import wrapped
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64, kind_of
 
@@ -120,72 +118,31 @@ Converter = Callable[[Any], Any]
 """Converts a value to the kind that a parameter or a result has."""
 
 
-@dataclass(frozen=True)
 class Function:
-    """One function of Pinot.
+    """One function of Pinot. Blanks separate its names, the usual one first.
 
     The last `optional` of the parameters may be left out; `variadic` converts any further argument. Unless it
-    is `nullable`, a null argument makes the result null without a call.
+    is `nullable`, a null argument makes the result null without a call. `package` is an optional package that
+    it needs.
     """
 
-    names: tuple[str, ...]
-    call: Callable[..., Any]
-    parameters: tuple[Converter, ...]
-    optional: int = 0
-    variadic: Converter | None = None
-    result: Converter = as_object
-    nullable: bool = False
-    package: str = ""
-    """The optional package that it needs."""
-
-    @property
-    def min_arguments(self) -> int:
-        return len(self.parameters) - self.optional
-
-    @property
-    def max_arguments(self) -> int | None:
-        """None: any number."""
-        return None if self.variadic else len(self.parameters)
-
-    def accepts(self, count: int) -> bool:
-        """Whether it takes so many arguments."""
-        return self.min_arguments <= count and (self.max_arguments is None or count <= self.max_arguments)
-
-
-class Theme:
-    """The functions of one module by canonical name; several of one name differ in their parameters."""
-
-    def __init__(self) -> None:
-        self.functions: Final[dict[str, list[Function]]] = {}
-
-    def function(
+    def __init__(
         self,
         names: str,
+        call: Callable[..., Any],
         *parameters: Converter,
         optional: int = 0,
         variadic: Converter | None = None,
         result: Converter = as_object,
         nullable: bool = False,
         package: str = "",
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declares a Python function as one of Pinot's. Blanks separate `names`, the usual one first."""
+    ) -> None:
+        self.names = tuple(names.split())
+        self.call, self.parameters, self.variadic, self.result = call, parameters, variadic, result
+        self.nullable, self.package = nullable, package
+        self.min_arguments = len(parameters) - optional
+        self.max_arguments = None if variadic else len(parameters)
 
-        def declare(call: Callable[..., Any]) -> Callable[..., Any]:
-            function = Function(
-                tuple(names.split()), call, parameters, optional, variadic, result, nullable, package
-            )
-            for name in function.names:
-                self.functions.setdefault(canonical(name), []).append(function)
-            return call
-
-        return declare
-
-
-def merged(*themes: Theme) -> Mapping[str, tuple[Function, ...]]:
-    """The functions of all themes by canonical name. A name belongs to one theme."""
-    functions: dict[str, tuple[Function, ...]] = {}
-    for theme in themes:
-        for name, overloads in theme.functions.items():
-            assert name not in functions, f"{name} is declared in two themes"
-            functions[name] = tuple(overloads)
-    return functions
+    def accepts(self, count: int) -> bool:
+        """Whether it takes so many arguments."""
+        return self.min_arguments <= count and (self.max_arguments is None or count <= self.max_arguments)

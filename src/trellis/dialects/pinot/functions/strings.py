@@ -1,16 +1,22 @@
-"""Functions on text and on lists. Lengths and places count UTF-16 units, as Java does.
+"""Functions on text, lists and bytes. Lengths and places count UTF-16 units, as Java does.
 
-Functions that return a primitive array are missing: it cannot be stored.
+Text that is given for bytes is hexadecimal.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
+import re
 from array import array
+from functools import lru_cache, partial
 from typing import Final
 
 from trellis.dialects.pinot.functions.registry import (
+    Function,
     FunctionError,
-    Theme,
+    as_bytes,
     as_int,
     as_list,
     as_object,
@@ -18,10 +24,10 @@ from trellis.dialects.pinot.functions.registry import (
 )
 from trellis.dialects.pinot.value.numbers import BLANKS
 
-TEXTS: Final = Theme()
 LONGEST: Final = 2**24
 """Characters of a text that a function may make."""
 _SPACES: Final = " \t\n\x0b\f\r"
+_DIGESTS: Final = {"md5": "md5", "sha": "sha1", "sha256": "sha256", "sha512": "sha512"}
 
 
 def as_units(value: object) -> str:
@@ -51,68 +57,36 @@ def slice_units(text: str, start: int, end: int | None = None) -> str:
     return text[start:end] if start < end else ""
 
 
-def _check_size(size: int) -> None:
-    if size > LONGEST:
-        raise FunctionError(f"a text of {size} characters is too long: {LONGEST} are the most")
-
-
-TEXTS.function("upper", as_text)(str.upper)
-TEXTS.function("lower", as_text)(str.lower)
-TEXTS.function("reverse", as_text)(lambda text: text[::-1])
-TEXTS.function("trim", as_text)(lambda text: text.strip(BLANKS))
-
-
-@TEXTS.function("trim", as_text, as_units, as_units, result=text_result)
 def _trim_characters(side: str, characters: str, text: str) -> str:
     """The text without some characters at an end; written as trim(BOTH 'x' FROM s), LEADING or TRAILING."""
     text = text.lstrip(characters) if side in ("BOTH", "LEADING") else text
     return text.rstrip(characters) if side in ("BOTH", "TRAILING") else text
 
 
-TEXTS.function("ltrim", as_text)(lambda text: text.lstrip(_SPACES))
-TEXTS.function("rtrim", as_text)(lambda text: text.rstrip(_SPACES))
-TEXTS.function("length", as_units)(len)
-
-
-@TEXTS.function("substr", as_units, as_int, as_int, optional=1, result=text_result)
 def _substr(text: str, start: int, end: int = -1) -> str:
     """The part from `start`, counted from 0, up to and without `end`; an end of -1 is that of the text."""
     return slice_units(text, start, None if end == -1 else end)
 
 
-@TEXTS.function("substring", as_units, as_int, as_int, optional=1, result=text_result)
 def _substring(text: str, start: int, count: int | None = None) -> str:
     """The part from `start`, counted from 1, with `count` characters."""
     return slice_units(text, start - 1, None if count is None else start - 1 + count)
 
 
-TEXTS.function("startsWith", as_text, as_text)(str.startswith)
-TEXTS.function("endsWith", as_text, as_text)(str.endswith)
-TEXTS.function("contains", as_text, as_text)(lambda text, part: part in text)
-
-
-@TEXTS.function("strcmp", as_units, as_units)
 def _strcmp(left: str, right: str) -> int:
     """0 for equal texts, else the difference of the first units that differ, or of the lengths."""
-    for left_unit, right_unit in zip(left, right, strict=False):
-        if left_unit != right_unit:
-            return ord(left_unit) - ord(right_unit)
-    return len(left) - len(right)
+    pairs = zip(left, right, strict=False)
+    differences = (ord(left_unit) - ord(right_unit) for left_unit, right_unit in pairs)
+    return next((difference for difference in differences if difference), len(left) - len(right))
 
 
-@TEXTS.function("replace", as_text, as_text, as_text)
 def _replace(text: str, part: str, replacement: str) -> str:
-    """The text with every occurrence of a part replaced."""
-    _check_size(len(text) + text.count(part) * len(replacement) if part else 0)
+    size = len(text) + text.count(part) * len(replacement) if part else 0
+    if size > LONGEST:
+        raise FunctionError(f"a text of {size} characters is too long: {LONGEST} are the most")
     return text.replace(part, replacement) if part else text
 
 
-TEXTS.function("concat", as_text, as_text, as_text, optional=1)(
-    lambda left, right, separator="": f"{left}{separator}{right}"
-)
-
-
-@TEXTS.function("split stringToArray", as_text, as_text, as_int, optional=1)
 def parts_of(text: str, separator: str, limit: int = -1) -> list[str]:
     """The parts between separators, at most `limit`. Separators in a row count as one; first ones do not.
 
@@ -134,22 +108,72 @@ def parts_of(text: str, separator: str, limit: int = -1) -> list[str]:
     return [*parts, text[start:]]
 
 
-@TEXTS.function("splitPart", as_text, as_text, as_int, as_int)
-def _split_part(text: str, separator: str, limit: int, index: int) -> str:
-    """One of at most `limit` parts, counted from 0, or from the end below 0; `null` if it is missing."""
-    parts = parts_of(text, separator, limit)
-    return parts[index] if -len(parts) <= index < len(parts) else "null"
+def _like(text: str, pattern: str) -> bool:
+    """Whether the whole text matches: % stands for any text, _ for any character. Case does not count."""
+    return _compile_like(pattern).fullmatch(text) is not None
 
 
-TEXTS.function("splitPart", as_text, as_text, as_int)(
-    lambda text, separator, index: _split_part(text, separator, -1, index)
+@lru_cache(maxsize=1024)
+def _compile_like(pattern: str) -> re.Pattern[str]:
+    pieces = re.findall(r"\\[%_]|.", pattern, re.DOTALL)
+    wildcards = {"%": ".*", "_": "."}
+    python = "".join(wildcards.get(piece) or re.escape(piece[-1]) for piece in pieces)
+    return re.compile(python, re.IGNORECASE | re.ASCII | re.DOTALL)
+
+
+def _from_base64(text: str) -> bytes:
+    encoded = text.encode("utf-8", "replace")
+    padded = encoded if b"=" in encoded else encoded + b"=" * (-len(encoded) % 4)
+    try:
+        return base64.b64decode(padded, validate=True)
+    except binascii.Error:
+        raise FunctionError(f"base64 is expected, not {encoded[:60]!r}") from None
+
+
+def _digest(algorithm: str, data: bytes) -> str:
+    return hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
+
+
+FUNCTIONS: Final[tuple[Function, ...]] = (
+    Function("upper", str.upper, as_text),
+    Function("lower", str.lower, as_text),
+    Function("reverse", lambda text: text[::-1], as_text),
+    Function("trim", lambda text: text.strip(BLANKS), as_text),
+    Function("trim", _trim_characters, as_text, as_units, as_units, result=text_result),
+    Function("ltrim", lambda text: text.lstrip(_SPACES), as_text),
+    Function("rtrim", lambda text: text.rstrip(_SPACES), as_text),
+    Function("length", len, as_units),
+    Function("substr", _substr, as_units, as_int, as_int, optional=1, result=text_result),
+    Function("substring", _substring, as_units, as_int, as_int, optional=1, result=text_result),
+    Function("startsWith", str.startswith, as_text, as_text),
+    Function("endsWith", str.endswith, as_text, as_text),
+    Function("contains", lambda text, part: part in text, as_text, as_text),
+    Function("like", _like, as_text, as_text),
+    Function("strcmp", _strcmp, as_units, as_units),
+    Function("replace", _replace, as_text, as_text, as_text),
+    Function(
+        "concat",
+        lambda left, right, separator="": f"{left}{separator}{right}",
+        as_text,
+        as_text,
+        as_text,
+        optional=1,
+    ),
+    Function("split stringToArray", parts_of, as_text, as_text, as_int, optional=1),
+    Function("arrayLength cardinality", len, as_list(as_object)),
+    Function(
+        "arrayToString",
+        lambda values, separator, null="": separator.join(values),
+        as_list(as_text),
+        as_text,
+        as_text,
+        optional=1,
+    ),
+    Function("toUtf8", lambda text: text.encode("utf-8", "replace"), as_text),
+    Function("fromUtf8", lambda data: data.decode("utf-8", "replace"), as_bytes),
+    Function("toBase64", lambda data: base64.b64encode(data).decode(), as_bytes),
+    Function("fromBase64", _from_base64, as_text),
+    Function("hexToBytes", as_bytes, as_text),
+    Function("bytesToHex", bytes.hex, as_bytes),
+    *(Function(name, partial(_digest, algorithm), as_bytes) for name, algorithm in _DIGESTS.items()),
 )
-
-
-TEXTS.function("arrayLength cardinality", as_list(as_object))(len)
-
-
-@TEXTS.function("arrayToString", as_list(as_text), as_text, as_text, optional=1)
-def _to_string(values: list[str], separator: str, _null: str = "") -> str:
-    """The values as one text."""
-    return separator.join(values)

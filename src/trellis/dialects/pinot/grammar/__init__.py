@@ -1,1 +1,1 @@
-"""The grammar of transform and filter functions: text to tree and back."""
+"""The grammar of transform and filter functions."""

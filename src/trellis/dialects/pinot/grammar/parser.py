@@ -24,21 +24,13 @@ _RESERVED_WORDS: Final = """
 RESERVED: Final = frozenset(_RESERVED_WORDS.split())
 """Words that name a column only in quotes, in lower case. Before an opening bracket they name a function."""
 _PREFIXES: Final = ("not", "case")
-_UNPARSABLE: Final = {
-    "minus": "Pinot's SQL cannot read minus(a, b): write a - b",
-    "timestamp_diff": "Pinot's SQL cannot read timestamp_diff(...): write timestampDiff(HOUR, a, b)",
-}
-_UNIT_FIRST: Final = ("timestampadd", "timestampdiff")
-"""Their first argument is a bare word, the name of a unit."""
 _TRIM_SIDES: Final = ("both", "leading", "trailing")
 _NOT_POWER: Final = 3
 """How tightly NOT binds."""
 _SUM_POWER: Final = 7
 """How tightly + and - bind."""
-DEEPEST: Final = 220
-"""How deep operands may be nested; a call counts twice, so more than a hundred may stand in one another."""
-TALLEST: Final = 250
-"""How many operators may follow one on another; any number of AND or OR counts as one."""
+DEEPEST: Final = 250
+"""How deep an expression may be nested; any number of AND or OR counts as one level."""
 
 _OPERATORS: Final = {
     "or": (1, "or"),
@@ -64,6 +56,7 @@ _MISSING: Final = {
     "||": "Pinot has no || in transforms and filters: write concat(a, b)",
     "[": "Pinot cannot pick an element in transforms and filters: use jsonPath or an arrayElementAt function",
 }
+_SCRIPT_EXPECTED: Final = "a script is expected as Groovy({script}, argument, ...)"
 _GROOVY: Final = re.compile(r"\s*Groovy\(\s*\{(.+)\}\s*((?:,\s*[\w.$]+\s*)*)\)\s*", re.DOTALL)
 
 
@@ -80,41 +73,35 @@ def parse(text: str) -> Expression:
     """
     if text.lstrip().startswith("Groovy("):
         return _parse_script(text)
-    return _Parser(text).parse_whole()
+    try:
+        expression = _Parser(text).parse_whole()
+        if all(depth <= DEEPEST for _, depth in nodes(expression)):
+            return expression
+    except RecursionError:
+        pass
+    raise ExpressionError(f"the expression is nested too deep: {DEEPEST} levels are the most", text, 1)
 
 
 def _parse_script(text: str) -> Script:
     match = _GROOVY.fullmatch(text)
     if not match:
-        raise ExpressionError("a script is expected as Groovy({script}, argument, ...)", text, 1)
+        raise ExpressionError(_SCRIPT_EXPECTED, text, 1)
     return Script(match[1], tuple(name.strip() for name in match[2].split(",") if name.strip()))
 
 
 class _Parser(TokenStream):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.depth = 0
-
     def parse_whole(self) -> Expression:
         expression = self._parse_expression(0)
         if self.current.kind != "end":
             raise self.unexpected("the end or an operator")
-        if any(depth > TALLEST for _, depth in nodes(expression)):
-            raise ExpressionError(f"{TALLEST} operators may follow one on another and no more", self.text, 1)
         return expression
 
     def _parse_expression(self, power: int) -> Expression:
         """An expression of operators that bind more tightly than `power`."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise ExpressionError("the expression is nested too deep", self.text, self.current.column)
         left = self._parse_operand()
-        while True:
-            longer = self._continued(left, power)
-            if longer is None:
-                self.depth -= 1
-                return left
+        while (longer := self._continued(left, power)) is not None:
             left = longer
+        return left
 
     def _continued(self, left: Expression, power: int) -> Expression | None:
         """What follows an operand, as far as it binds more tightly than `power`."""
@@ -212,35 +199,22 @@ class _Parser(TokenStream):
 
     def _call(self, token: Token) -> Expression:
         keyword = token.text.lower() if token.kind == "name" else ""
-        if keyword in _UNPARSABLE:
-            raise ExpressionError(_UNPARSABLE[keyword], self.text, token.column)
+        if keyword == "minus":
+            reason = "Pinot's SQL cannot read minus(a, b): write a - b"
+            raise ExpressionError(reason, self.text, token.column)
         if keyword == "groovy":
-            raise ExpressionError(
-                "a script is expected as Groovy({script}, argument, ...)", self.text, token.column
-            )
+            raise ExpressionError(_SCRIPT_EXPECTED, self.text, token.column)
         if keyword == "cast":
             return self._cast()
         if keyword == "trim":
             return self._trim()
         if keyword == "extract":
-            unit = self._bare_word("extract(YEAR FROM x)")
+            if self.current.kind != "name":
+                raise self.unexpected("a unit without quotes as in extract(YEAR FROM x)")
+            unit = Literal(self.take().text.upper())
             self.expect("from")
-            return self._closed(Call("extract", (Literal(unit.upper()), self._parse_expression(0))))
-        unit_first: tuple[Expression, ...] = ()
-        if keyword in _UNIT_FIRST:
-            unit_first = (Literal(self._bare_word(f"{token.text}(DAY, a, b)")),)
-            self.expect(",")
-        self.depth += 1
-        arguments = unit_first + self._arguments(")")
-        self.depth -= 1
-        return Call(canonical(token.text), arguments)
-
-    def _bare_word(self, example: str) -> str:
-        if self.current.kind == "quoted":
-            return f"`{self.take().text}`"  # no unit, and an error of each row, as in Pinot
-        if self.current.kind != "name":
-            raise self.unexpected(f"a unit without quotes as in {example}")
-        return self.take().text
+            return self._closed(Call("extract", (unit, self._parse_expression(0))))
+        return Call(canonical(token.text), self._arguments(")"))
 
     def _cast(self) -> Expression:
         """`CAST(x AS type)`; a length or precision after the type has no effect, as in Pinot."""
@@ -255,16 +229,13 @@ class _Parser(TokenStream):
 
     def _trim(self) -> Expression:
         """`TRIM(x)`, or `TRIM([BOTH | LEADING | TRAILING] [characters] FROM x)`."""
-        side = ""
-        if self.word in _TRIM_SIDES and self.tokens[self.position + 1].kind != "sign":
-            side = self.take().text.upper()
-            if self.take_if("from"):
-                return self._closed(Call("trim", (Literal(side), Literal(" "), self._parse_expression(0))))
-        first = self._parse_expression(0)
-        if side or self.word == "from":
-            self.expect("from")
-            return self._closed(Call("trim", (Literal(side or "BOTH"), first, self._parse_expression(0))))
-        return self._closed(Call("trim", (first,)))
+        has_side = self.word in _TRIM_SIDES and self.tokens[self.position + 1].kind != "sign"
+        side = Literal(self.take().text.upper() if has_side else "BOTH")
+        characters = Literal(" ") if has_side and self.word == "from" else self._parse_expression(0)
+        if not has_side and self.word != "from":
+            return self._closed(Call("trim", (characters,)))
+        self.expect("from")
+        return self._closed(Call("trim", (side, characters, self._parse_expression(0))))
 
     def _closed(self, expression: Expression) -> Expression:
         self.expect(")")

@@ -28,46 +28,41 @@ class Token(NamedTuple):
 
 
 _SIGNS: Final = ("<=", ">=", "!=", "<>", "||", *"()[],=<>+-*/%.;{}")
-_BLANK: Final = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
-_NUMBER: Final = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$])", re.ASCII)
-_NAME: Final = re.compile(r"[\w$]+")
-_QUOTED: Final = re.compile(r'"((?:[^"]|"")+)"')
-_TEXT: Final = re.compile(r"'((?:[^']|'')*)'")
-_SIGN: Final = re.compile("|".join(map(re.escape, _SIGNS)))
+_BLANK: Final = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_TOKEN: Final = re.compile(
+    r'"(?P<quoted>(?:[^"]|"")+)"'
+    r"|'(?P<text>(?:[^']|'')*)'"
+    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![a-zA-Z0-9_$]))"
+    r"|(?P<name>[\w$]+)"
+    rf"|(?P<sign>{'|'.join(map(re.escape, _SIGNS))})"
+)
 
 
 def tokens(text: str) -> Iterator[Token]:
     """The tokens of a text and a last one of kind `end`. Raises ExpressionError."""
-    position, end = 0, len(text)
-    while position < end:
-        blank = _BLANK.match(text, position)
-        if blank:
-            position = blank.end()
-            continue
-        token, position = _next_token(text, position)
-        yield token
-    yield Token("end", "the end", end + 1)
+    position = _after_blank(text, 0)
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise ExpressionError(_unreadable(text[position]), text, position + 1)
+        kind = str(match.lastgroup)
+        quote = match[0][0] if kind in ("quoted", "text") else ""
+        yield Token(kind, match[kind].replace(quote * 2, quote) if quote else match[0], position + 1)
+        position = _after_blank(text, match.end())
+    yield Token("end", "the end", len(text) + 1)
 
 
-def _next_token(text: str, position: int) -> tuple[Token, int]:
-    quoted = _QUOTED.match(text, position)
-    if quoted:
-        return Token("quoted", quoted[1].replace('""', '"'), position + 1), quoted.end()
-    literal = _TEXT.match(text, position)
-    if literal:
-        return Token("text", literal[1].replace("''", "'"), position + 1), literal.end()
-    for kind, pattern in (("number", _NUMBER), ("name", _NAME), ("sign", _SIGN)):
-        match = pattern.match(text, position)
-        if match:
-            return Token(kind, match[0], position + 1), match.end()
-    if text[position] in "\"'":
-        noun = "text" if text[position] == "'" else "name"
-        raise ExpressionError(
-            f"a quoted {noun} is empty or never closed with {text[position]}", text, position + 1
-        )
-    raise ExpressionError(
-        f"unexpected {text[position]!r}: names with it must stand in double quotes", text, position + 1
-    )
+def _after_blank(text: str, position: int) -> int:
+    """Where the next token is: after blanks and comments."""
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
+
+
+def _unreadable(sign: str) -> str:
+    if sign in "\"'":
+        noun = "text" if sign == "'" else "name"
+        return f"a quoted {noun} is empty or never closed with {sign}"
+    return f"unexpected {sign!r}: names with it must stand in double quotes"
 
 
 class TokenStream:

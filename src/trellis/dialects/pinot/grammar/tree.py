@@ -1,10 +1,10 @@
-"""An expression as a tree, and as text again."""
+"""An expression as a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Union
+from typing import Union
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,6 @@ class Script:
 Expression = Union[Column, Literal, Call, Script]  # noqa: UP007  (the classes stand above)
 
 
-_QUOTED_NAMES: Final = frozenset(
-    ("not", "case", "cast", "extract", "trim", "timestampadd", "timestampdiff", "minus", "groovy")
-)
-"""Names that are keywords of SQL or have a grammar of their own, unless they are quoted."""
-
-
 def canonical(name: str) -> str:
     """How Pinot compares names of functions.
 
@@ -78,31 +72,3 @@ def arguments(expression: Expression) -> frozenset[str]:
         elif isinstance(node, Script):
             fields.update(node.names)
     return frozenset(fields)
-
-
-def to_text(expression: Expression) -> str:
-    """The expression as text; reading it gives the same tree.
-
-    >>> to_text(Call("concat", (Column("first name"), Literal("it's"), Literal(None))))
-    'concat("first name",\\'it\\'\\'s\\',null)'
-    """
-    if isinstance(expression, Column):
-        return '"' + expression.name.replace('"', '""') + '"'
-    if isinstance(expression, Literal):
-        return _literal_text(expression.value)
-    if isinstance(expression, Script):
-        return f"Groovy({{{expression.text}}}{''.join(f', {name}' for name in expression.names)})"
-    name = expression.name
-    if not name.isascii() or not name.isidentifier() or name in _QUOTED_NAMES:
-        name = f'"{name}"'
-    return f"{name}({','.join(map(to_text, expression.arguments))})"
-
-
-def _literal_text(value: bool | int | float | str | None) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return repr(value)

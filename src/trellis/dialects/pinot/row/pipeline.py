@@ -26,13 +26,12 @@ from trellis.errors import SchemaError
 
 @dataclass(frozen=True)
 class Default:
-    """The value that a column stores for null, and whether it had to be cut.
+    """The value that a column stores for null.
 
     `refused` is the reason why it cannot be stored, under the strategy ERROR.
     """
 
     value: Value
-    sanitized: bool = False
     refused: str | None = None
 
 
@@ -43,7 +42,7 @@ class Column:
     spec: FieldSpec
     convert: Callable[[Any], Value | None]
     fix_special_value: Callable[[Value], Value | None] | None
-    sanitise: Callable[[Value], tuple[Value, bool]] | None
+    sanitise: Callable[[Value], Value] | None
     default: Default
     main_time: MainTime | None
     """Set where Pinot refuses a row with a time out of range."""
@@ -59,9 +58,9 @@ class Column:
             result = self.fix_special_value(result)
         return result
 
-    def cut(self, value: Value) -> tuple[Value, bool]:
-        """The value as long as the column allows, and whether that changed it. Raises CannotConvert."""
-        return (value, False) if self.sanitise is None else self.sanitise(value)
+    def cut(self, value: Value) -> Value:
+        """The value as long as the column allows. Raises CannotConvert."""
+        return value if self.sanitise is None else self.sanitise(value)
 
 
 @dataclass
@@ -89,7 +88,8 @@ class Pipeline:
         continue_on_error: bool | None = None,
     ) -> None:
         schema = migrate_time_field(schema)
-        self._refuse_unsupported(table)
+        if faults := [*unsupported_parts(table.document)]:
+            raise SchemaFaults("table config", faults)
         self.table = table
         self.losses = LossCounts()
         self.continue_on_error = table.continue_on_error if continue_on_error is None else continue_on_error
@@ -137,11 +137,6 @@ class Pipeline:
             raise RowFault(error.column, f"enrichment: {error.reason}") from None
         return values
 
-    @staticmethod
-    def _refuse_unsupported(table: TableConfig) -> None:
-        if faults := [*unsupported_parts(table.document)]:
-            raise SchemaFaults("table config", faults)
-
     def path_of(self, name: str) -> tuple[str, ...]:
         """The path of a field in a record: through objects, where these are flattened."""
         delimiter = self.table.complex.delimiter if self.table.complex else ""
@@ -178,10 +173,10 @@ class Pipeline:
         }
 
     def _transform(self, row: Row) -> None:
-        for column, problem in self.transforms.apply(row.values, row.nulls):
+        for error in self.transforms.apply(row.values, row.nulls):
             if not self.continue_on_error:
-                raise RowFault(column, problem)
-            row.fault(column, None, problem)
+                raise RowFault(error.column, error.reason)
+            row.fault(error.column, None, error.reason)
 
     def _drops(self, row: Row) -> bool:
         assert self.filter is not None
@@ -201,8 +196,7 @@ class Pipeline:
             source = row.values.get(name)
             value = None if source is None else self._value(row, column, source)
             if value is not None:
-                value, changed = self._cut(row, column, value)
-                row.sanitized |= changed
+                value = self._cut(row, column, value)
                 if column.segment_time is not None and column.segment_time.problem(value) is not None:
                     row.time_out_of_range = True
             if value is None:
@@ -210,7 +204,6 @@ class Pipeline:
                 if column.default.refused:
                     raise RowFault(name, column.default.refused)
                 value = column.default.value
-                row.sanitized |= column.default.sanitized
             values[name] = value
         row.values = values
 
@@ -223,12 +216,12 @@ class Pipeline:
             row.fault(column.spec.name, source, str(error))
             return None
 
-    def _cut(self, row: Row, column: Column, value: Value) -> tuple[Value | None, bool]:
+    def _cut(self, row: Row, column: Column, value: Value) -> Value | None:
         try:
             return column.cut(value)
         except LossyConversion as error:
             row.fault(column.spec.name, value, str(error))
-            return None, False
+            return None
         except CannotConvert as error:
             raise RowFault(column.spec.name, str(error)) from None
 
@@ -264,6 +257,6 @@ def _default(spec: FieldSpec, value: Value) -> Default:
     """A default is cut as any value is, but not counted, as it is in no record."""
     cut = sanitiser(spec)
     try:
-        return Default(value) if cut is None else Default(*cut(value))
+        return Default(value if cut is None else cut(value))
     except CannotConvert as error:
         return Default(value, refused=str(error))

@@ -29,15 +29,14 @@ class Row:
     """Values by column, and what happened to them.
 
     `nulls` are the columns that had no value. `faults` holds the values that became null because they could
-    not be converted; the row is `incomplete` then. `sanitized`: a value was cut or replaced.
-    `time_out_of_range`: Pinot refuses a segment with its main time.
+    not be converted; the row is `incomplete` then. `time_out_of_range`: Pinot refuses a segment with its main
+    time.
     """
 
     values: dict[str, Any]
     nulls: set[str] = field(default_factory=set)
     faults: list[ValueFault] = field(default_factory=list)
     incomplete: bool = False
-    sanitized: bool = False
     time_out_of_range: bool = False
 
     def fault(self, column: str, value: Any, reason: str) -> None:

@@ -7,14 +7,11 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
-from trellis.dialects.pinot.document import types
-from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.table.config import SUFFIXES
 from trellis.dialects.pinot.table.known_keys import values_at
-from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 VIRTUAL_COLUMNS: Final = ("$docId", "$hostName", "$segmentName")
 """The columns that servers compute for every table."""
@@ -78,24 +75,6 @@ def _field_lints(field: PlacedField, column_nulls: bool) -> Iterator[Fault]:
         yield field.fault(message, "maxLengthExceedStrategy")
     if spec.trailing_zeros and spec.data_type is not PinotType.BIG_DECIMAL:
         yield field.fault(f"allowTrailingZeros has no effect on {spec.data_type.value}", "allowTrailingZeros")
-    yield from _default_lints(field)
-
-
-def _default_lints(field: PlacedField) -> Iterator[Fault]:
-    spec = field.spec
-    try:
-        value = default_of(spec)
-    except CannotConvert:
-        return
-    stored = value if spec.single_value else value[0]
-    cut = spec.data_type is PinotType.STRING or spec.strategy is not types.ExceedStrategy.NO_ACTION
-    length = len(stored.encode("utf-16-le", "surrogatepass")) // 2 if isinstance(stored, str) else None
-    length = len(stored) if isinstance(stored, bytes) else length
-    if spec.data_type in LENGTH_TYPES and cut and length is not None and length > spec.longest:
-        key = "defaultNullValue" if spec.default is not None else "maxLength"
-        yield field.fault(
-            f"the default is longer than maxLength {spec.longest} and is treated as too long", key
-        )
 
 
 def _instant_lints(field: PlacedField) -> Iterator[Fault]:

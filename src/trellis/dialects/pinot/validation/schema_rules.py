@@ -19,11 +19,7 @@ from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import PinotSchema, PlacedField, placed_fields
 from trellis.dialects.pinot.document.legacy_time import conversion_fault
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
-from trellis.dialects.pinot.grammar.parser import parse
-from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Script, arguments
+from trellis.dialects.pinot.validation.expressions import check_expression
 from trellis.dialects.pinot.validation.table_rules import table_faults
 
 
@@ -35,9 +31,11 @@ def instant_faults(field: PlacedField) -> Iterator[Fault]:
     except FormatError as error:
         key = "format" if field.spec.format is not None else None
         yield field.fault(f"Invalid format: {field.spec.format}: {error}", key)
-    if form is not None:
-        yield from _pattern_faults(field, form)
-        yield from _sample_faults(field, form)
+    if form is not None and form.pattern is not None and not is_sortable(form.pattern):
+        message = f"pattern {form.pattern} has to be sorted by both lexicographical and datetime order"
+        yield field.fault(f"SIMPLE_DATE_FORMAT {message}", "format")
+    if form is not None and field.spec.sample is not None:
+        yield from _sample_faults(field, form, field.spec.sample)
     try:
         granularity_millis(field.spec.granularity or "")
     except FormatError as error:
@@ -46,19 +44,7 @@ def instant_faults(field: PlacedField) -> Iterator[Fault]:
         yield field.fault(str(error) if str(error).startswith(start) else f"{start}: {error}", key)
 
 
-def _pattern_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:
-    if form.pattern is not None and not is_sortable(form.pattern):
-        yield field.fault(
-            f"SIMPLE_DATE_FORMAT pattern {form.pattern} has to be sorted by both lexicographical and"
-            " datetime order",
-            "format",
-        )
-
-
-def _sample_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:
-    sample = field.spec.sample
-    if sample is None:
-        return
+def _sample_faults(field: PlacedField, form: DateTimeFormat, sample: str) -> Iterator[Fault]:
     try:
         millis = form.to_millis(sample)
     except FormatError as error:
@@ -78,35 +64,23 @@ def _sample_faults(field: PlacedField, form: DateTimeFormat) -> Iterator[Fault]:
 
 def transform_faults(fields: Iterable[PlacedField]) -> Iterator[Fault]:
     """The faults of the `transformFunction` of each field, and of one that reads another."""
-    read: dict[str, frozenset[str]] = {}
-    transformed = [field for field in fields if field.spec.transform is not None]
-    for field in transformed:
-        text, name = field.spec.transform or "", field.spec.name
-        try:
-            expression = parse(text)
-            read[name] = arguments(expression)
-            if not isinstance(expression, Script):
-                compile_expression(expression)
-        except UnsupportedFunction as unsupported:
-            array = array_sentence(expression, field.spec.data_type)
-            fault = field.fault(f"transform function '{text}': {array or unsupported}", "transformFunction")
-            yield replace(fault, unchecked=not array)
-        except ExpressionError as error:
-            yield field.fault(
-                f"Exception in getting arguments for transform function '{text}' for column"
-                f" '{name}': {error}",
-                "transformFunction",
-            )
-            continue
-        if name in read[name]:
+    transforms = [
+        (field, check_expression(field.spec.transform, "transform function", field.spec.data_type, True))
+        for field in fields
+        if field.spec.transform is not None
+    ]
+    names = {field.spec.name for field, _ in transforms}
+    for field, transform in transforms:
+        text, name = field.spec.transform, field.spec.name
+        if transform.problem:
+            yield replace(field.fault(transform.problem, "transformFunction"), unchecked=transform.unchecked)
+        if name in transform.arguments:
             yield field.fault(
                 f"The arguments of transform function {text} should not contain the destination column"
                 f" {name}",
                 "transformFunction",
             )
-    names = {field.spec.name for field in transformed}
-    for field in transformed:
-        used = sorted(read.get(field.spec.name, frozenset()) & names - {field.spec.name})
+        used = sorted(transform.arguments & names - {name})
         if used:
             yield field.fault(
                 f"Columns: [{', '.join(used)}] are a result of transformations, and cannot be used as"

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.pinot.document.faults import Fault
+from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema, columns
 from trellis.dialects.pinot.document.types import FieldType
-from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.expression.transforms import order_transforms
-from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
-from trellis.dialects.pinot.grammar.parser import parse
-from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Expression, arguments
 from trellis.dialects.pinot.table.config import TableConfig, TableConfigResult, examine
 from trellis.dialects.pinot.table.known_keys import values_at
-from trellis.dialects.pinot.validation.table_config.ingestion import aggregation_call
+from trellis.dialects.pinot.validation.expressions import check_expression
 from trellis.errors import SchemaError
 
-_FEEDING: Final = ("/ingestionConfig/transformConfigs", "/ingestionConfig/aggregationConfigs")
+_TRANSFORMS: Final = "/ingestionConfig/transformConfigs"
+_FEEDING: Final = (_TRANSFORMS, "/ingestionConfig/aggregationConfigs")
 """The objects that may read columns outside the schema."""
+_AGGREGATION: Final = re.compile(r'\s*\w+\s*\(\s*"?([^"(),]*?)"?\s*(?:,[^()]*)?\)\s*')
+"""A function of a column, which may be quoted; more arguments may follow."""
 
 
 def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[Fault]:
@@ -38,6 +37,7 @@ def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[F
     yield from wrong_transforms or check.cycle()
     yield from check.filter()
     yield from check.enrichers()
+    yield from check.renamed_prefixes()
 
 
 def hybrid_faults(tables: Sequence[TableConfig]) -> Iterator[Fault]:
@@ -95,37 +95,28 @@ class _TableCheck:
 
     def transforms(self) -> Iterator[Fault]:
         declared = dict(zip(self.read.places, self.config.transforms, strict=True))
-        parsed: dict[int, Expression] = {}
+        checked = {}
         for index, (column, text) in declared.items():
-            try:
-                parsed[index] = parse(text)
-                compile_expression(parsed[index])
-            except UnsupportedFunction as unsupported:
-                field = self.fields.get(column)
-                array = array_sentence(parsed[index], field.data_type) if field else ""
-                message = f"transform function '{text}': {array or unsupported}"
-                yield _transform(index, column, message, "/transformFunction", unchecked=not array)
-            except ExpressionError as error:
-                message = f"Invalid transform function '{text}' for column '{column}': {error}"
-                yield _transform(index, column, message, "/transformFunction")
-        read = {index: arguments(expression) for index, expression in parsed.items()}
+            field = self.fields.get(column)
+            checked[index] = check_expression(text, "transform function", field.data_type if field else None)
+            place = f"{_TRANSFORMS}/{index}/transformFunction"
+            if checked[index].problem:
+                yield Fault(place, checked[index].problem, column, checked[index].unchecked)
         all_read = not any(map(self.read.is_unreadable, _FEEDING))
         for index, (column, text) in declared.items():
-            fed = any(column in names for other, names in read.items() if other != index)
+            fed = any(column in other.arguments for at, other in checked.items() if at != index)
             if all_read and column not in self.fields and not fed and not self._aggregated(column):
-                yield _transform(
-                    index,
-                    column,
+                message = (
                     f"The destination column '{column}' of the transform function must be present in the"
-                    " schema or as a source column for aggregations",
+                    " schema or as a source column for aggregations"
                 )
-            if column in read.get(index, ()):
-                yield _transform(
-                    index,
-                    column,
+                yield Fault(f"{_TRANSFORMS}/{index}", message, column)
+            if column in checked[index].arguments:
+                message = (
                     f"Arguments of a transform function '{text}' cannot contain the destination column"
-                    f" '{column}'",
+                    f" '{column}'"
                 )
+                yield Fault(f"{_TRANSFORMS}/{index}", message, column)
 
     def cycle(self) -> Iterator[Fault]:
         """Columns that are computed from each other, here or with the transforms of the schema."""
@@ -136,35 +127,32 @@ class _TableCheck:
         try:
             order_transforms(self.schema, self.config)
         except SchemaError as error:
-            yield Fault("/ingestionConfig/transformConfigs", str(error))
+            yield Fault(_TRANSFORMS, str(error))
 
     def filter(self) -> Iterator[Fault]:
         if self.config.filter is None:
             return
-        pointer = "/ingestionConfig/filterConfig/filterFunction"
-        try:
-            compile_expression(parse(self.config.filter))
-        except UnsupportedFunction as unsupported:
-            message = f"filter function '{self.config.filter}': {unsupported}"
-            yield Fault(pointer, message, unchecked=True)
-        except ExpressionError as error:
-            yield Fault(pointer, f"Invalid filter function '{self.config.filter}': {error}")
+        checked = check_expression(self.config.filter, "filter function")
+        if checked.problem:
+            place = "/ingestionConfig/filterConfig/filterFunction"
+            yield Fault(place, checked.problem, unchecked=checked.unchecked)
 
     def enrichers(self) -> Iterator[Fault]:
         """Pinot takes every function here, and fails on an invalid one when rows come."""
-        for enricher in self.config.enrichers:
-            for field, text in enricher.functions:
-                try:
-                    compile_expression(parse(text))
-                except (UnsupportedFunction, ExpressionError) as error:
-                    message = f"enrichment of {field} by '{text}': {error}"
-                    yield Fault("/ingestionConfig/enrichmentConfigs", message, unchecked=True)
+        for field, text in (pair for enricher in self.config.enrichers for pair in enricher.functions):
+            problem = check_expression(text, f"enrichment of {field} by").problem
+            if problem:
+                yield Fault("/ingestionConfig/enrichmentConfigs", problem, unchecked=True)
+
+    def renamed_prefixes(self) -> Iterator[Fault]:
+        for prefix in self.config.complex.rename if self.config.complex else ():
+            place = "/ingestionConfig/complexTypeConfig/prefixesToRename" + pointer(prefix)
+            for column in self.fields:
+                if column.startswith(prefix):
+                    yield Fault(place, f"begins with '{prefix}', which is renamed: use the new name", column)
 
     def _aggregated(self, column: str) -> bool:
+        """Whether Pinot adds up a column as rows arrive."""
         pattern = "/ingestionConfig/aggregationConfigs/*/aggregationFunction"
-        calls = (aggregation_call(str(text)) for _, text in values_at(self.config.document, pattern))
-        return any(arguments[0].strip('"') == column for _, arguments in calls if arguments)
-
-
-def _transform(at: int, column: str, message: str, key: str = "", unchecked: bool = False) -> Fault:
-    return Fault(f"/ingestionConfig/transformConfigs/{at}{key}", message, column, unchecked)
+        calls = (_AGGREGATION.fullmatch(str(text)) for _, text in values_at(self.config.document, pattern))
+        return any(call[1] == column for call in calls if call)

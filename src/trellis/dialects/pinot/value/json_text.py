@@ -13,14 +13,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from trellis.dialects.pinot.value.numbers import (
-    NotANumber,
     decimal_text,
     double_text,
     float_text,
     parse_decimal,
     without_trailing_zeros,
 )
-from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, SourceKind, kind_of, millis_of
+from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, millis_of
 
 
 def quoted(text: str) -> str:
@@ -56,17 +55,20 @@ class _Writer:
     def __init__(self, zone: str, sort: bool) -> None:
         self._sort = sort
         self._by_class: dict[type, Callable[[Any], str]] = {
+            datetime: partial(_millis, zone),
             **_SCALARS,
             dict: self._map,
             list: self._list,
             tuple: self._list,
-            datetime: partial(_millis, zone),
+            Mapping: self._map,
         }
 
     def text(self, value: Any) -> str:
         write = self._by_class.get(value.__class__)
         if write is None:
-            write = self._by_class[_CLASSES[kind_of(value)]]
+            write = next((write for base, write in self._by_class.items() if isinstance(value, base)), None)
+            if write is None:
+                raise CannotConvert(f"a value of class {value.__class__.__name__} cannot become JSON")
         return write(value)
 
     def _list(self, value: Any) -> str:
@@ -130,44 +132,18 @@ _SCALARS: Final[Mapping[type, Callable[[Any], str]]] = {
     Float32: lambda value: _number(float_text(value)),
     Decimal: _decimal,
     str: quoted,
-    bytes: lambda value: f'"{b64encode(value).decode()}"',
+    **dict.fromkeys((bytes, bytearray, memoryview), lambda value: f'"{b64encode(value).decode()}"'),
     date: lambda value: f'"{value.isoformat()}"',
     UUID: lambda value: f'"{value}"',
 }
-_CLASSES: Final[Mapping[SourceKind, type]] = {
-    SourceKind.BOOLEAN: bool,
-    SourceKind.INT: int,
-    SourceKind.LONG: int,
-    SourceKind.FLOAT: Float32,
-    SourceKind.DOUBLE: float,
-    SourceKind.BIG_DECIMAL: Decimal,
-    SourceKind.TIMESTAMP: datetime,
-    SourceKind.DATE: date,
-    SourceKind.STRING: str,
-    SourceKind.BYTES: bytes,
-    SourceKind.UUID: UUID,
-    SourceKind.MAP: dict,
-    SourceKind.LIST: list,
-}
-
-
-MAX_DIGITS: Final = 1000
-"""How many digits of a number Jackson reads in Pinot."""
 _BLANKS: Final = " \t\n\r"
-
-
-class BeyondLimits(CannotConvert):
-    """A JSON text that Pinot's reader refuses because of its size, not of its syntax."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"the text is not JSON that Pinot reads: {reason}")
 
 
 def json_from_text(text: str) -> str:
     """A text as it is stored: compact JSON of its first JSON value, or a JSON string of the whole text.
 
     Key order is kept, of equal keys the last value counts, decimals are normalised, a blank text is empty.
-    Raises BeyondLimits (a CannotConvert) for a JSON text that is nested too deep, or with too long a number.
+    Raises CannotConvert for a JSON text that is nested too deep, or with too long a number.
 
     >>> [json_from_text(text) for text in ('{"b":1, "a":1.10}', "100.0", "abc", " ")]
     ['{"b":1,"a":1.1}', '1E+2', '"abc"', '']
@@ -180,19 +156,19 @@ def json_with_end(text: str) -> tuple[str, int]:
     start = len(text) - len(text.lstrip(_BLANKS))
     if start == len(text):
         return "", start
-    reader = _READER if len(text) <= MAX_DIGITS else _LIMITED_READER
     try:
-        value, end = reader.raw_decode(text, start)
+        value, end = _READER.raw_decode(text, start)
         if not may_follow(text, end):
             return quoted(text), len(text)
-        written = _WRITER.encode(value)
+        return _WRITER.encode(value), end
     except (json.JSONDecodeError, _NonFiniteNumber):
         return quoted(text), len(text)
-    except RecursionError:
-        raise BeyondLimits("it is nested hundreds of levels deep") from None
     except _HasDecimal:
         return json_of(value, sort=False), end
-    return written, end
+    except RecursionError:
+        raise CannotConvert("the text is JSON that is nested hundreds of levels deep") from None
+    except ValueError:
+        raise CannotConvert("the text is JSON with a number that is too long or too large") from None
 
 
 def first_json_value(text: str) -> tuple[Any, int]:
@@ -223,21 +199,7 @@ class _HasDecimal(Exception):
 
 def _decimal_of(token: str) -> Decimal:
     """A number with a fraction or an exponent, normalised."""
-    _check_digits(token)
-    try:
-        return without_trailing_zeros(parse_decimal(token))
-    except NotANumber:
-        raise BeyondLimits(f"the exponent of {token[:60]} does not fit 32 bits") from None
-
-
-def _whole_of(token: str) -> int:
-    _check_digits(token)
-    return int(token)
-
-
-def _check_digits(token: str) -> None:
-    if len(token) > MAX_DIGITS and sum(map(str.isdigit, token)) > MAX_DIGITS:
-        raise BeyondLimits(f"a number has more than {MAX_DIGITS} digits")
+    return without_trailing_zeros(parse_decimal(token))
 
 
 def _refuse_constant(_: str) -> Any:
@@ -250,9 +212,6 @@ def _refuse_value(_: Any) -> Any:
 
 _PLAIN_READER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 _READER: Final = json.JSONDecoder(parse_float=_decimal_of, parse_constant=_refuse_constant)
-_LIMITED_READER: Final = json.JSONDecoder(
-    parse_float=_decimal_of, parse_int=_whole_of, parse_constant=_refuse_constant
-)
 _WRITER: Final = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, separators=(",", ":"), default=_refuse_value
 )

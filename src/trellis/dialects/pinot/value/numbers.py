@@ -193,8 +193,7 @@ def double_text(value: float) -> str:
         return text
     if value - value != 0:
         return _not_finite(value)
-    digits = Decimal(text).as_tuple().digits
-    if len(_without_zeros(digits)) == 1:
+    if len(_significant_digits(Decimal(text))) == 1:
         two = f"{value:.1e}"
         if float(two) == value:
             text = two
@@ -252,17 +251,14 @@ def _not_finite(value: float) -> str:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-def _without_zeros(digits: tuple[int, ...]) -> tuple[int, ...]:
-    end = len(digits)
-    while end > 1 and not digits[end - 1]:
-        end -= 1
-    return digits[:end]
+def _significant_digits(value: Decimal) -> str:
+    """The digits without zeros at the end."""
+    return "".join(map(str, value.as_tuple().digits)).rstrip("0") or "0"
 
 
 def _scientific(value: Decimal) -> str:
-    sign, digits, _ = value.as_tuple()
-    first, *others = map(str, _without_zeros(digits))
-    return f"{'-' * sign}{first}.{''.join(others) or '0'}E{value.adjusted()}"
+    digits = _significant_digits(value)
+    return f"{'-' * value.is_signed()}{digits[0]}.{digits[1:] or '0'}E{value.adjusted()}"
 
 
 def _shortest(value: float) -> Decimal:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final, Union
 
 from trellis.dialects.pinot.date_time.units import FormatError
 
@@ -17,17 +17,34 @@ _LONG_YEAR: Final = 9
 
 @dataclass(frozen=True)
 class Field:
-    """A run of one letter."""
+    """A run of one letter, and the part right after it."""
 
     letter: str
     width: int
+    next: Part = field(default="", repr=False, compare=False)
 
     @property
     def numeric(self) -> bool:
         return self.letter in _NUMBERS or (self.letter == "M" and self.width <= 2)
 
+    @property
+    def before_number(self) -> bool:
+        """Whether the part right after is a numeric field."""
+        return isinstance(self.next, Field) and self.next.numeric
 
-Part: TypeAlias = Field | str
+    @property
+    def max_digits(self) -> int:
+        """How many digits a numeric field reads at most: a year more than its width if no number follows."""
+        if self.letter in "xyY":
+            return self.width if self.before_number else max(self.width, _LONG_YEAR)
+        if self.letter == "C":
+            return self.width
+        if self.letter == "S":
+            return min(self.width, 18)
+        return max(self.width, {"D": 3, "e": 1}.get(self.letter, 2))
+
+
+Part = Union[Field, str]  # noqa: UP007  (the class stands above)
 """A field, or a literal text."""
 
 
@@ -52,26 +69,10 @@ def parse_pattern(pattern: str) -> tuple[Part, ...]:
                 parts.append(literal)
     if not parts:
         raise FormatError("it holds neither a letter nor a text")
+    following: Part = ""
+    for index, part in reversed([*enumerate(parts)]):
+        parts[index] = following = part if isinstance(part, str) else replace(part, next=following)
     return tuple(parts)
-
-
-def max_digits(parts: tuple[Part, ...], index: int) -> int:
-    """How many digits a numeric field reads at most: a year more than its width if no number follows."""
-    part = parts[index]
-    assert isinstance(part, Field)
-    if part.letter in "xyY":
-        return part.width if number_follows(parts, index) else max(part.width, _LONG_YEAR)
-    if part.letter == "C":
-        return part.width
-    if part.letter == "S":
-        return min(part.width, 18)
-    return max(part.width, {"D": 3, "e": 1}.get(part.letter, 2))
-
-
-def number_follows(parts: tuple[Part, ...], index: int) -> bool:
-    """Whether the part right after is a numeric field."""
-    following = parts[index + 1] if index + 1 < len(parts) else ""
-    return isinstance(following, Field) and following.numeric
 
 
 def _is_letter(character: str) -> bool:

@@ -7,7 +7,7 @@ parts do.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import Final
@@ -19,8 +19,6 @@ from trellis.dialects.pinot.date_time.joda.pattern import (
     ZONES,
     Field,
     Part,
-    max_digits,
-    number_follows,
     parse_pattern,
 )
 from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
@@ -48,27 +46,27 @@ class Reader:
         self._pattern = pattern
         self._clock = clock_of(zone)
         self._parts = parse_pattern(pattern)
-        pieces = [_piece(self._parts, index) for index in range(len(self._parts))]
+        pieces = [_piece(part) for part in self._parts]
         self._pieces = [re.compile(piece) for piece in pieces]
-        groups = [part for part in self._parts if isinstance(part, Field)]
-        numbers = iter(range(1, len(groups) + 1))
-        expression = "".join(
-            _grouped(self._parts, index, piece, numbers) for index, piece in enumerate(pieces)
-        )
-        self._match = re.compile(expression).fullmatch
         self._fields: list[tuple[int, FieldRule, Convert]] = []
         self._offset: int | None = None
         self._zone: tuple[int, Callable[[str], Clock]] | None = None
-        for group, field in enumerate(groups, 1):
-            if field.letter == "z":
+        groups: list[Field] = []
+        for index, part in enumerate(self._parts):
+            if isinstance(part, str):
+                continue
+            groups.append(part)
+            group = len(groups)
+            pieces[index] = _grouped(part, pieces[index], group)
+            if part.letter == "z":
                 self._zone = group, lambda name: clock_of(ZONES[name])
-            elif field.letter == "Z" and field.width > 2:
+            elif part.letter == "Z" and part.width > 2:
                 self._zone = group, _clock_of_id
-            elif field.letter == "Z":
+            elif part.letter == "Z":
                 self._offset = group
             else:
-                convert = _convert(field, number_follows(self._parts, _index(self._parts, group)), year)
-                self._fields.append((group, _rule(field), convert))
+                self._fields.append((group, _rule(part), _convert(part, year)))
+        self._match = re.compile("".join(pieces)).fullmatch
         self._common = _common(groups)
         self._plain_offset = self._clock.fixed if self._offset is None and self._zone is None else None
 
@@ -79,35 +77,25 @@ class Reader:
             raise FormatError(self._refusal(text))
         local = None if self._common is None else self._common(match)
         if local is None:
-            local = self._fill(text, match)
+            fields = ((rule, convert(match[group])) for group, rule, convert in self._fields)
+            try:
+                local = local_time_of_fields(fields)
+            except FormatError as error:
+                raise FormatError(f"{self._cannot_read(text)}: {error}") from None
         elif self._plain_offset is not None:
             return local - self._plain_offset
         if self._offset is not None:
             millis = local - offset_millis(match[self._offset])
         else:
             clock = self._clock if self._zone is None else self._zone[1](match[self._zone[0]])
-            if clock.fixed is not None:
-                millis = local - clock.fixed
-            else:
-                millis = self._instant(text, clock, local)
+            instant = clock.instant(local)
+            if instant is None:
+                raise FormatError(f"{self._cannot_read(text)}: clocks of {clock.zone} skip this time")
+            millis = instant
         if not LONG_MIN <= millis <= LONG_MAX:
             raise FormatError(
                 f"{self._cannot_read(text)}: the instant does not fit into 64 bits of milliseconds"
             )
-        return millis
-
-    def _fill(self, text: str, match: re.Match[str]) -> int:
-        try:
-            return local_time_of_fields(
-                (rule, convert(match[group])) for group, rule, convert in self._fields
-            )
-        except FormatError as error:
-            raise FormatError(f"{self._cannot_read(text)}: {error}") from None
-
-    def _instant(self, text: str, clock: Clock, local: int) -> int:
-        millis = clock.instant(local)
-        if millis is None:
-            raise FormatError(f"{self._cannot_read(text)}: clocks of {clock.zone} skip this time")
         return millis
 
     def _cannot_read(self, text: str) -> str:
@@ -155,24 +143,14 @@ def fraction_millis(digits: str, unit: int) -> int:
     return value // 10
 
 
-def _grouped(parts: tuple[Part, ...], index: int, piece: str, numbers: Iterator[int]) -> str:
+def _grouped(field: Field, piece: str, group: int) -> str:
     """The piece of a field as a group that gives nothing back; a number that no digit follows needs none."""
-    part = parts[index]
-    if isinstance(part, str):
-        return piece
-    number = next(numbers)
-    following = parts[index + 1] if index + 1 < len(parts) else ""
-    digit_next = following.numeric if isinstance(following, Field) else following[:1].isdecimal()
-    return f"({piece})" if part.numeric and not digit_next else f"(?=({piece}))\\{number}"
+    digit_next = field.before_number or (isinstance(field.next, str) and field.next[:1].isdecimal())
+    return f"({piece})" if field.numeric and not digit_next else f"(?=({piece}))\\{group}"
 
 
-def _index(parts: tuple[Part, ...], group: int) -> int:
-    return [index for index, part in enumerate(parts) if isinstance(part, Field)][group - 1]
-
-
-def _piece(parts: tuple[Part, ...], index: int) -> str:
+def _piece(part: Part) -> str:
     """The regular expression of one part."""
-    part = parts[index]
     if isinstance(part, str):
         return f"(?i:{re.escape(part)})"
     if part.letter in VALUES and not part.numeric:
@@ -182,10 +160,9 @@ def _piece(parts: tuple[Part, ...], index: int) -> str:
     if part.letter == "Z":
         return _zone_ids() if part.width > 2 else OFFSET
     if part.letter in "xyY" and part.width == 2:
-        return "[0-9]{2}" if number_follows(parts, index) else r"\+*-?[0-9]+"
-    digits = max_digits(parts, index)
-    sign = "[+-]?" if part.letter in "Cyx" and digits > 1 else ""
-    return f"{sign}[0-9]{{1,{digits}}}"
+        return "[0-9]{2}" if part.before_number else r"\+*-?[0-9]+"
+    sign = "[+-]?" if part.letter in "Cyx" and part.max_digits > 1 else ""
+    return f"{sign}[0-9]{{1,{part.max_digits}}}"
 
 
 def _any_of(texts: Iterable[str]) -> str:
@@ -209,7 +186,7 @@ def _clock_of_id(text: str) -> Clock:
     return clock_of("Asia/Taipei" if text in _MISSING_IDS else resolve(text).id)
 
 
-def _convert(field: Field, number_next: bool, year: int) -> Convert:
+def _convert(field: Field, year: int) -> Convert:
     if field.letter in VALUES and not field.numeric:
         return VALUES[field.letter].__getitem__
     if field.letter == "S":

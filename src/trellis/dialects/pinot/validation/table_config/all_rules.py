@@ -8,10 +8,9 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.validation.table_config import (
-    index_properties,
     indexes,
-    ingestion,
     placement,
+    star_trees,
     streams,
     structure,
     upserts,
@@ -21,9 +20,8 @@ from trellis.dialects.pinot.validation.table_config.checked_table import Checked
 RULES: Final[tuple[Rule, ...]] = (
     *structure.RULES,
     *streams.RULES,
-    *ingestion.RULES,
+    *star_trees.RULES,
     *indexes.RULES,
-    *index_properties.RULES,
     *upserts.RULES,
     *placement.RULES,
 )

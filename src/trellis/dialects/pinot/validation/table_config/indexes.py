@@ -1,17 +1,24 @@
-"""The indexes of a table: columns that must exist, and what each index asks of its column."""
+"""The indexes and codecs of a table: columns that must exist, and what each index asks of its column."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.validation.table_config.checked_table import FIELDS, CheckedTable, Rule, words
+from trellis.dialects.pinot.validation.table_config.checked_table import (
+    FIELDS,
+    PARTITIONS,
+    TREES,
+    UPSERT,
+    CheckedTable,
+    Rule,
+    words,
+)
 
 _INDEXING: Final = "/tableIndexConfig"
 _LISTS: Final[Mapping[str, str]] = {
@@ -40,55 +47,42 @@ class Declaration:
     place: str
     column: str
     index: str
-    in_indexes: bool = False
     disabled: bool = False
+    in_indexes: bool = False
 
 
 def declarations(table: CheckedTable) -> Iterator[Declaration]:
     for key, index in _LISTS.items():
         for place, column in table.names(f"{_INDEXING}/{key}/*"):
-            yield Declaration(place, column, index, disabled=key == "noDictionaryColumns")
+            yield Declaration(place, column, index, key == "noDictionaryColumns")
     for key, index in _MAPS.items():
         for place, column in table.keys(f"{_INDEXING}/{key}"):
-            disabled = index == "dictionary" or table.flag(f"{place}/disabled")
-            yield Declaration(place, column, index, disabled=disabled)
-    for place, field in table.objects(FIELDS):
-        if field.get("name") is not None:
-            yield from _field_declarations(place, field)
+            yield Declaration(place, column, index, index == "dictionary" or table.flag(f"{place}/disabled"))
+    for place, column in table.names(f"{FIELDS}/name"):
+        yield from _field_declarations(table, place.removesuffix("/name"), column)
 
 
-def _field_declarations(place: str, field: Mapping[str, Any]) -> Iterator[Declaration]:
-    column = str(field.get("name"))
-    if field.get("encodingType") == "RAW":
+def _field_declarations(table: CheckedTable, place: str, column: str) -> Iterator[Declaration]:
+    if table.text(f"{place}/encodingType") == "RAW":
         yield Declaration(f"{place}/encodingType", column, "dictionary", disabled=True)
-    types = field.get("indexTypes")
-    for name in types if isinstance(types, list) else [field.get("indexType")]:
-        if str(name).lower() in NAMED_INDEXES:
-            yield Declaration(place, column, str(name).lower())
-    if field.get("compressionCodec") is not None or _forward_disabled(field):
-        yield Declaration(place, column, "forward", disabled=_forward_disabled(field))
-    indexes = field.get("indexes")
-    for name, config in indexes.items() if isinstance(indexes, Mapping) else ():
-        disabled = isinstance(config, Mapping) and str(config.get("disabled", "false")).lower() == "true"
-        yield Declaration(f"{place}/indexes/{name}", column, str(name), in_indexes=True, disabled=disabled)
-
-
-def _forward_disabled(field: Mapping[str, Any]) -> bool:
-    properties = field.get("properties")
-    return (
-        isinstance(properties, Mapping)
-        and str(properties.get("forwardIndexDisabled", "false")).lower() == "true"
-    )
+    types = [*table.names(f"{place}/indexTypes/*")] or [*table.names(f"{place}/indexType")]
+    for _, name in types:
+        if name.lower() in NAMED_INDEXES:
+            yield Declaration(place, column, name.lower())
+    forward_disabled = table.flag(f"{place}/properties/forwardIndexDisabled")
+    if table.has(f"{place}/compressionCodec") or forward_disabled:
+        yield Declaration(place, column, "forward", forward_disabled)
+    for at, index in table.keys(f"{place}/indexes"):
+        yield Declaration(at, column, index, table.flag(f"{at}/disabled"), in_indexes=True)
 
 
 @dataclass(frozen=True)
 class IndexedColumn:
-    """A column with the indexes that are in force."""
+    """A column with the indexes that are in force, each with the place that declares it."""
 
     spec: FieldSpec
-    indexes: Collection[str]
+    indexes: Mapping[str, str]
     dictionary: bool
-    var_length: bool
     forward: bool
 
     @property
@@ -99,28 +93,18 @@ class IndexedColumn:
 def indexed_columns(table: CheckedTable) -> Mapping[str, IndexedColumn]:
     """Every column of the schema with its indexes; what is declared first for an index counts."""
     first: dict[tuple[str, str], Declaration] = {}
-    for declaration in declarations(table):
-        known = first.get((declaration.column, declaration.index))
-        if known is None or (declaration.index == "dictionary" and declaration.disabled):
-            first[declaration.column, declaration.index] = declaration
-    var_length = {column for _, column in table.names(f"{_INDEXING}/varLengthDictionaryColumns/*")}
-    var_length |= {
-        str(field.get("name"))
-        for place, field in table.objects(FIELDS)
-        if table.flag(f"{place}/indexes/dictionary/useVarLengthDictionary")
-    }
-    active: dict[str, set[str]] = {}
-    for (column, index), declaration in first.items():
-        if not declaration.disabled:
-            active.setdefault(column, set()).add(index)
-    disabled = {key for key, declaration in first.items() if declaration.disabled}
+    for entry in declarations(table):
+        key = (entry.column, entry.index)
+        if key not in first or (entry.index == "dictionary" and entry.disabled):
+            first[key] = entry
+    indexes: dict[str, dict[str, str]] = {name: {} for name in table.columns}
+    for (column, index), entry in first.items():
+        if column in indexes and not entry.disabled:
+            indexes[column][index] = entry.place
+    disabled = {key for key, entry in first.items() if entry.disabled}
     return {
         name: IndexedColumn(
-            spec,
-            active.get(name, ()),
-            (name, "dictionary") not in disabled,
-            name in var_length,
-            (name, "forward") not in disabled,
+            spec, indexes[name], (name, "dictionary") not in disabled, (name, "forward") not in disabled
         )
         for name, spec in table.columns.items()
     }
@@ -128,17 +112,20 @@ def indexed_columns(table: CheckedTable) -> Mapping[str, IndexedColumn]:
 
 def missing_columns(table: CheckedTable) -> Iterator[Fault]:
     """Columns that an index, a field config, sorting or partitioning names, and the schema does not have."""
-    places = {declaration.place: declaration.column for declaration in declarations(table)}
+    places = {
+        entry.place: entry.column
+        for entry in declarations(table)
+        if not entry.place.startswith("/fieldConfigList/")
+    }
     places |= dict(table.names(f"{FIELDS}/name"))
     places |= dict(table.names(f"{_INDEXING}/sortedColumn/*"))
-    places |= dict(table.keys(f"{_INDEXING}/segmentPartitionConfig/columnPartitionMap"))
-    reported: set[str] = set()
+    places |= dict(table.names(f"{TREES}/*/dimensionsSplitOrder/*"))
+    places |= dict(table.keys(PARTITIONS))
+    for key in ("comparisonColumns/*", "comparisonColumn") if table.upsert else ():
+        places |= dict(table.names(f"{UPSERT}/{key}"))
     for place, column in places.items():
-        in_field = place.startswith("/fieldConfigList/")
-        where = "/".join(place.split("/")[:3]) + "/name" if in_field else place
-        if column not in table.columns and where not in reported:
-            reported.add(where)
-            yield Fault(where, f"column {column} is not in the schema")
+        if column not in table.columns:
+            yield Fault(place, f"column {column} is not in the schema")
 
 
 def declared_twice(table: CheckedTable) -> Iterator[Fault]:
@@ -153,20 +140,16 @@ def declared_twice(table: CheckedTable) -> Iterator[Fault]:
 def encoding_conflict(table: CheckedTable) -> Iterator[Fault]:
     raw = {column for _, column in table.names(f"{_INDEXING}/noDictionaryColumns/*")}
     raw |= {column for _, column in table.keys(f"{_INDEXING}/noDictionaryConfig")}
-    for place, field in table.objects(FIELDS):
-        if field.get("name") in raw and field.get("encodingType") != "RAW":
-            yield Fault(
-                place,
-                "the column is listed without dictionary in tableIndexConfig: set encodingType RAW",
-                str(field["name"]),
-            )
+    for place, column in table.names(f"{FIELDS}/name"):
+        field = place.removesuffix("/name")
+        if column in raw and table.text(f"{field}/encodingType") != "RAW":
+            message = "the column is listed without dictionary in tableIndexConfig: set encodingType RAW"
+            yield Fault(field, message, column)
 
 
-@dataclass(frozen=True)
-class Demand:
-    """What an index asks of its column: `index` is named in the sentence."""
+class Demand(NamedTuple):
+    """What an index asks of its column, as a check and as the end of a sentence."""
 
-    index: str
     is_met: Callable[[IndexedColumn], bool]
     sentence: str
 
@@ -175,129 +158,128 @@ def _stored_as(*types: PinotType) -> Callable[[IndexedColumn], bool]:
     return lambda column: column.stored in types
 
 
-_SINGLE_VALUE: Final = attrgetter("spec.single_value")
-_DICTIONARY: Final = attrgetter("dictionary")
-_ONE_VALUE: Final = "takes one value per row, and the column has several"
-_OF_TEXT: Final = "needs a column that is stored as STRING"
-_NO_MAP: Final = "cannot be built on a MAP column"
-DEMANDS: Final = (
-    Demand("json", _SINGLE_VALUE, _ONE_VALUE),
-    Demand("json", _stored_as(PinotType.STRING, PinotType.MAP), "needs a STRING, JSON or MAP column"),
-    *(
-        demand
-        for index in ("fst", "ifst")
-        for demand in (
-            Demand(index, _DICTIONARY, "needs a dictionary, and the column has none"),
-            Demand(index, _SINGLE_VALUE, _ONE_VALUE),
-            Demand(index, _stored_as(PinotType.STRING), _OF_TEXT),
-        )
-    ),
-    Demand("text", _stored_as(PinotType.STRING), _OF_TEXT),
-    Demand("h3", _SINGLE_VALUE, _ONE_VALUE),
-    Demand("h3", _stored_as(PinotType.BYTES), "needs a BYTES column"),
-    Demand("vector", lambda column: not column.spec.single_value, "needs a multi-value column"),
-    Demand("vector", _stored_as(PinotType.FLOAT), "needs a FLOAT column"),
-    Demand(
-        "range",
-        lambda column: column.stored.numeric or column.dictionary,
-        "needs a number or a dictionary, and the column has neither",
-    ),
-    Demand("range", lambda column: column.stored is not PinotType.MAP, _NO_MAP),
-    Demand("inverted", lambda column: column.spec.data_type is not PinotType.MAP, _NO_MAP),
-    Demand("bloom", lambda column: column.spec.data_type is not PinotType.MAP, _NO_MAP),
-    Demand(
-        "bloom",
-        lambda column: column.spec.data_type is not PinotType.BOOLEAN,
-        "cannot be built on a BOOLEAN column",
-    ),
+_ONE_VALUE: Final = Demand(
+    lambda column: column.spec.single_value, "takes one value per row, and the column has several"
 )
+_DICTIONARY: Final = Demand(lambda column: column.dictionary, "needs a dictionary, and the column has none")
+_OF_TEXT: Final = Demand(_stored_as(PinotType.STRING), "needs a column that is stored as STRING")
+_NO_MAP: Final = Demand(lambda column: column.stored is not PinotType.MAP, "cannot be built on a MAP column")
+_NUMBER: Final = Demand(
+    lambda column: column.stored.numeric or column.dictionary,
+    "needs a number or a dictionary, and the column has neither",
+)
+_JSON: Final = Demand(_stored_as(PinotType.STRING, PinotType.MAP), "needs a STRING, JSON or MAP column")
+_NO_BOOLEAN: Final = Demand(
+    lambda column: column.spec.data_type is not PinotType.BOOLEAN, "cannot be built on a BOOLEAN column"
+)
+DEMANDS: Final[Mapping[str, tuple[Demand, ...]]] = {
+    "json": (_ONE_VALUE, _JSON),
+    "fst": (_DICTIONARY, _ONE_VALUE, _OF_TEXT),
+    "ifst": (_DICTIONARY, _ONE_VALUE, _OF_TEXT),
+    "text": (_OF_TEXT,),
+    "h3": (_ONE_VALUE, Demand(_stored_as(PinotType.BYTES), "needs a BYTES column")),
+    "vector": (
+        Demand(lambda column: not column.spec.single_value, "needs a multi-value column"),
+        Demand(_stored_as(PinotType.FLOAT), "needs a FLOAT column"),
+    ),
+    "range": (_NUMBER, _NO_MAP),
+    "inverted": (_NO_MAP,),
+    "bloom": (_NO_MAP, _NO_BOOLEAN),
+}
 
 
 def index_demands(table: CheckedTable) -> Iterator[Fault]:
-    places: dict[tuple[str, str], str] = {}
-    for entry in declarations(table):
-        places.setdefault((entry.column, entry.index), entry.place)
     for name, column in indexed_columns(table).items():
-        for demand in DEMANDS:
-            if demand.index in column.indexes and not demand.is_met(column):
-                sentence = f"the {demand.index} index {demand.sentence}"
-                yield Fault(places[name, demand.index], sentence, name)
-        if column.var_length and column.dictionary and column.spec.data_type.width is not None:
-            place = places[name, "dictionary"]
+        for index, demands in DEMANDS.items():
+            for demand in demands if index in column.indexes else ():
+                if not demand.is_met(column):
+                    yield Fault(column.indexes[index], f"the {index} index {demand.sentence}", name)
+
+
+def var_length_dictionaries(table: CheckedTable) -> Iterator[Fault]:
+    columns = indexed_columns(table)
+    places = [*table.names(f"{_INDEXING}/varLengthDictionaryColumns/*")]
+    for place, _ in table.values(f"{FIELDS}/indexes/dictionary/useVarLengthDictionary"):
+        if table.flag(place):
+            field = place.removesuffix("/indexes/dictionary/useVarLengthDictionary")
+            places.append((f"{field}/indexes/dictionary", table.text(f"{field}/name")))
+    for place, name in places:
+        column = columns.get(name)
+        if column is not None and column.dictionary and column.stored.width is not None:
             yield Fault(place, f"a var-length dictionary cannot hold {column.stored.value}", name)
 
 
-def disabled_forward_index(table: CheckedTable) -> Iterator[Fault]:
-    indexing = [
-        key
-        for key in ("optimizeDictionary", "optimizeDictionaryForMetrics")
-        if table.flag(f"{_INDEXING}/{key}")
-    ]
-    version = table.number(f"{_INDEXING}/rangeIndexVersion") or 2
-    for name, column in indexed_columns(table).items():
-        if column.forward:
-            continue
-        problems = [f"does not go with {key}" for key in indexing]
-        if table.realtime:
-            problems.append("is not possible in a REALTIME table")
-        if "range" in column.indexes and not (column.spec.single_value and version == 2):
-            problems.append("needs a range index of version 2 on one value per row, or none")
-        for problem in problems:
-            yield Fault("/fieldConfigList", f"a column without forward index {problem}", name)
-
-
 def timestamp_index(table: CheckedTable) -> Iterator[Fault]:
-    for place, field in table.objects(FIELDS):
-        spec = table.columns.get(str(field.get("name")))
-        if field.get("timestampConfig") is None or spec is None:
-            continue
-        if spec.data_type.stored is not PinotType.LONG or not spec.single_value:
-            yield Fault(
-                f"{place}/timestampConfig",
-                "a timestamp index needs a TIMESTAMP or LONG column of one value per row",
-                spec.name,
-            )
-
-
-def multi_column_text(table: CheckedTable) -> Iterator[Fault]:
-    place = f"{_INDEXING}/multiColumnTextIndexConfig"
-    counts = Counter(column for _, column in table.names(f"{place}/columns/*"))
-    for column, count in counts.items():
-        if count > 1:
-            yield Fault(f"{place}/columns", f"column {column} is listed twice")
-    for at, key in table.keys(f"{place}/properties"):
-        if key not in _SHARED_PROPERTIES:
-            yield Fault(at, f"{key} is not a property that columns share")
-    for at, column in table.keys(f"{place}/perColumnProperties"):
-        if column not in counts:
-            yield Fault(at, f"column {column} is not one of this text index")
-    for at, key in table.keys(f"{place}/perColumnProperties/*"):
-        if key not in _COLUMN_PROPERTIES:
-            yield Fault(at, f"{key} is not a property of a single column")
-
-
-_COLUMN_PROPERTIES: Final = words(
-    "useANDForMultiTermTextIndexQueries enablePrefixSuffixMatchingInPhraseQueries stopWordInclude "
-    "stopWordExclude caseSensitive luceneAnalyzerClass luceneAnalyzerClassArgs "
-    "luceneAnalyzerClassArgTypes luceneQueryParserClass"
-)
-_SHARED_PROPERTIES: Final = _COLUMN_PROPERTIES | words(
-    "fstType enableQueryCacheForTextIndex luceneUseCompoundFile luceneMaxBufferSizeMB reuseMutableIndex "
-    "luceneNRTCachingDirectoryMaxBufferSizeMB luceneUseLogByteSizeMergePolicy "
-    "luceneDocIdTranslatorMode"
-)
+    for place, _ in table.values(f"{FIELDS}/timestampConfig"):
+        spec = table.columns.get(table.text(place.replace("/timestampConfig", "/name")))
+        if spec is not None and (spec.data_type.stored is not PinotType.LONG or not spec.single_value):
+            message = "a timestamp index needs a TIMESTAMP or LONG column of one value per row"
+            yield Fault(place, message, spec.name)
 
 
 def single_values(table: CheckedTable) -> Iterator[Fault]:
     """Segments are sorted and partitioned by columns of one value per row."""
-    partitions = f"{_INDEXING}/segmentPartitionConfig/columnPartitionMap"
-    for verb, places in (
-        ("sort", table.names(f"{_INDEXING}/sortedColumn/*")),
-        ("partition", table.keys(partitions)),
-    ):
+    sorting, partitioning = table.names(f"{_INDEXING}/sortedColumn/*"), table.keys(PARTITIONS)
+    for verb, places in (("sort", sorting), ("partition", partitioning)):
         for place, column in places:
             if column in table.columns and not table.columns[column].single_value:
                 yield Fault(place, f"cannot {verb} by a multi-value column", column)
+
+
+_OLD_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "h3": ("resolutions",),
+    "vector": ("vectorIndexType", "vectorDimension"),
+}
+
+
+def index_properties(table: CheckedTable) -> Iterator[Fault]:
+    """H3 and VECTOR of `indexTypes` are described by `properties`."""
+    for entry in declarations(table):
+        is_vector = entry.in_indexes and entry.index == "vector" and not entry.disabled
+        if is_vector and not table.has(f"{entry.place}/vectorIndexType"):
+            yield Fault(entry.place, "vectorIndexType is missing: Pinot requires it", entry.column)
+        for key in () if entry.in_indexes else _OLD_PROPERTIES.get(entry.index, ()):
+            if not table.has(f"{entry.place}/properties/{key}"):
+                yield Fault(entry.place, f"{entry.index.upper()} needs {key} in properties", entry.column)
+
+
+_RAW_CODECS: Final = words("PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP")
+_DELTA_CODECS: Final = words("DELTA DELTADELTA")
+_LOG_CODECS: Final = words("CLP CLPV2 CLPV2_ZSTD CLPV2_LZ4")
+_CODEC_KEYS: Final = (
+    "/compressionCodec",
+    "/indexes/forward/compressionCodec",
+    "/indexes/forward/chunkCompressionType",
+    "/indexes/forward/dictIdCompressionType",
+)
+"""Where the codec of a column is declared: the first that is set counts."""
+
+
+def codecs(table: CheckedTable) -> Iterator[Fault]:
+    columns = indexed_columns(table)
+    for place, name in table.names(f"{FIELDS}/name"):
+        field, column = place.removesuffix("/name"), columns.get(name)
+        declared = [(f"{field}{key}", table.text(f"{field}{key}")) for key in _CODEC_KEYS]
+        _, by_index, chunks, ids = (codec for _, codec in declared)
+        if chunks and ids and not by_index:
+            message = "chunkCompressionType and dictIdCompressionType exclude each other"
+            yield Fault(f"{field}/indexes/forward", message)
+        at, codec = next(((at, codec) for at, codec in declared if codec), ("", ""))
+        problem = _codec_problem(codec, column) if codec and column and column.forward else ""
+        if problem:
+            yield Fault(at, f"{codec} {problem}", name)
+
+
+def _codec_problem(codec: str, column: IndexedColumn) -> str:
+    if codec in _DELTA_CODECS:
+        if not column.spec.single_value or column.stored not in (PinotType.INT, PinotType.LONG):
+            return "needs an INT or LONG column of one value per row"
+        return "is not applicable: Pinot 1.5 knows it and refuses it for every column"
+    if column.dictionary:
+        return "" if codec == "MV_ENTRY_DICT" else "needs encodingType RAW: the column has a dictionary"
+    if codec in _LOG_CODECS:
+        return "" if column.stored is PinotType.STRING else "needs a column that is stored as STRING"
+    return "" if codec in _RAW_CODECS else "needs a dictionary, and the column has none"
 
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -305,8 +287,9 @@ RULES: Final[tuple[Rule, ...]] = (
     declared_twice,
     encoding_conflict,
     index_demands,
-    disabled_forward_index,
+    var_length_dictionaries,
     timestamp_index,
-    multi_column_text,
     single_values,
+    index_properties,
+    codecs,
 )

@@ -1,40 +1,49 @@
-"""Keys that an object of a table config needs, and values of a closed set."""
+"""Keys that an object of a table config needs, and values of a closed set or of one form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from trellis.dialects.pinot.date_time.units import UNITS
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.json_object import ReadReport, shown
 from trellis.dialects.pinot.table.known_keys import INNER_PLACES, check_value_kinds
+from trellis.dialects.pinot.validation.table_config import value_forms as forms
 from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
     FIELDS,
+    PARTITIONS,
+    PEERS,
+    TREES,
     UPSERT,
     CheckedTable,
     Rule,
-    is_integer,
+    unchecked_part,
     words,
 )
+from trellis.dialects.pinot.validation.table_config.value_forms import Form, form_faults
 from trellis.errors import nearest
 
 _ASSIGNMENT: Final = "/instanceAssignmentConfigMap/*"
+_INDEX: Final = f"{FIELDS}/indexes"
+_BATCH: Final = "/ingestionConfig/batchIngestionConfig"
+_SEGMENTS: Final = "/segmentsConfig"
+_TIERS: Final = "/tierConfigs/*"
 REQUIRED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("tableName", "tableType", "segmentsConfig", "tenants", "tableIndexConfig"),
     FIELDS: ("name",),
     "/task": ("taskTypeConfigsMap",),
-    "/tierConfigs/*": ("name", "segmentSelectorType", "storageType"),
+    _TIERS: ("name", "segmentSelectorType", "storageType", "serverTag"),
     "/tunerConfigs/*": ("name",),
-    "/tableSamplers/*": ("name", "type"),
     "/segmentsConfig/completionConfig": ("completionMode",),
     "/segmentsConfig/replicaGroupStrategyConfig": ("numInstancesPerPartition",),
-    "/tableIndexConfig/multiColumnTextIndexConfig": ("columns",),
     "/tableIndexConfig/segmentPartitionConfig": ("columnPartitionMap",),
-    "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*": ("functionName", "numPartitions"),
-    "/tableIndexConfig/starTreeIndexConfigs/*": ("dimensionsSplitOrder",),
-    "/tableIndexConfig/starTreeIndexConfigs/*/aggregationConfigs/*": ("columnName", "aggregationFunction"),
+    f"{PARTITIONS}/*": ("functionName", "numPartitions"),
+    f"{TREES}/*": ("dimensionsSplitOrder",),
+    f"{TREES}/*/aggregationConfigs/*": ("columnName", "aggregationFunction"),
     "/ingestionConfig/aggregationConfigs/*": ("columnName", "aggregationFunction"),
+    "/ingestionConfig/enrichmentConfigs/*": ("enricherType",),
     _ASSIGNMENT: ("tagPoolConfig", "replicaGroupPartitionConfig"),
     f"{_ASSIGNMENT}/tagPoolConfig": ("tag",),
     f"{_ASSIGNMENT}/constraintConfig": ("constraints",),
@@ -59,6 +68,8 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     f"{FIELDS}/timestampConfig/granularities/*": words(
         "MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR"
     ),
+    f"{FIELDS}/properties/vectorIndexType": words("HNSW"),
+    f"{_INDEX}/vector/vectorIndexType": words("HNSW"),
     f"{UPSERT}/mode": words("FULL PARTIAL NONE"),
     f"{UPSERT}/hashFunction": _HASHES,
     f"{UPSERT}/snapshot": _ENABLEMENTS,
@@ -77,7 +88,67 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
         "ALLOW_ALWAYS ALLOW_DURING_BUILD_ONLY ALLOW_DURING_DOWNLOAD_ONLY DISALLOW_ALWAYS"
     ),
     "/ingestionConfig/streamIngestionConfig/disasterRecoveryMode": words("ALWAYS DEFAULT"),
+    "/ingestionConfig/enrichmentConfigs/*/enricherType": words("generateColumn clpEnricher"),
 }
+CHOICES_IN_ANY_CASE: Final[Mapping[str, frozenset[str]]] = {
+    PEERS: words("HTTP HTTPS"),
+    f"{_SEGMENTS}/retentionTimeUnit": frozenset(UNITS),
+    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeUnit": frozenset(UNITS),
+    f"{_BATCH}/batchConfigMaps/*/inputFormat": words(
+        "AVRO GZIPPED_AVRO CSV JSON PINOT THRIFT PARQUET ORC PROTO OTHER PROTOBUF"
+    ),
+    f"{_TIERS}/segmentSelectorType": words("TIME FIXED"),
+    f"{_TIERS}/storageType": words("PINOT_SERVER"),
+}
+
+
+def _of(form: Form, place: str, keys: str) -> dict[str, Form]:
+    return {f"{place}/{key}": form for key in keys.split()}
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    **_of(forms.COUNT, f"{PARTITIONS}/*", "numPartitions"),
+    **_of(forms.COUNT, _SEGMENTS, "untrackedSegmentsRetentionTimeValue"),
+    **_of(forms.MILLISECONDS, f"{_BATCH}/batchConfigMaps/*", "segment.uploadTimeMs"),
+    **_of(forms.SIZE, "/quota", "storage"),
+    **_of(forms.POSITIVE, "/quota", "maxQueriesPerSecond"),
+    **_of(forms.POSITIVE, "/query", "timeoutMs maxQueryResponseSizeBytes maxServerResponseSizeBytes"),
+    **_of(forms.SERVER_TAG, _TIERS, "serverTag"),
+    **_of(forms.NOT_EMPTY, f"{TREES}/*", "dimensionsSplitOrder"),
+    **_of(forms.PROBABILITY, "/tableIndexConfig/bloomFilterConfigs/*", "fpp"),
+    **_of(forms.FLAG, f"{_INDEX}/*", "disabled"),
+    **_of(forms.PROBABILITY, f"{_INDEX}/bloom", "fpp"),
+    **_of(forms.INTEGER, f"{_INDEX}/bloom", "maxSizeInBytes"),
+    **_of(forms.FLAG, f"{_INDEX}/bloom", "loadOnHeap"),
+    **_of(forms.FLAG, f"{_INDEX}/dictionary", "onHeap useVarLengthDictionary"),
+    **_of(forms.INTEGER, f"{_INDEX}/forward", "rawIndexWriterVersion targetDocsPerChunk"),
+    **_of(forms.FLAG, f"{_INDEX}/forward", "deriveNumDocsPerChunk"),
+    **_of(forms.AUTOMATON, f"{_INDEX}/fst", "type"),
+    **_of(forms.RESOLUTION, f"{_INDEX}/h3", "resolution"),
+    **_of(forms.AUTOMATON, f"{_INDEX}/ifst", "type"),
+    **_of(forms.INTEGER, f"{_INDEX}/json", "maxLevels maxValueLength maxBytesSize"),
+    **_of(forms.FLAG, f"{_INDEX}/json", "excludeArray disableCrossArrayUnnest skipInvalidJson"),
+    **_of(forms.INTEGER, f"{_INDEX}/range", "version"),
+    **_of(forms.INTEGER, f"{_INDEX}/text", "luceneMaxBufferSizeMB luceneNRTCachingDirectoryMaxBufferSizeMB"),
+    **_of(forms.FLAG, f"{_INDEX}/text", "queryCache useANDForMultiTermQueries luceneUseCompoundFile"),
+    **_of(forms.FLAG, f"{_INDEX}/text", "reuseMutableIndex caseSensitive"),
+    **_of(forms.AUTOMATON, f"{_INDEX}/text", "fst"),
+    **_of(forms.INTEGER, f"{_INDEX}/vector", "vectorDimension version"),
+}
+
+
+UNCHECKED: Final = (
+    "/ingestionConfig/aggregationConfigs",
+    "/ingestionConfig/schemaConformingTransformerConfig",
+    "/tableIndexConfig/multiColumnTextIndexConfig",
+    "/tableSamplers",
+    f"{FIELDS}/properties/forwardIndexDisabled",
+    f"{_INDEX}/forward/disabled",
+    f"{_ASSIGNMENT}/partitionSelector",
+    f"{UPSERT}/consistencyMode",
+    f"{UPSERT}/enableDeletedKeysCompactionConsistency",
+)
+"""Parts that few tables have, whose rules are not implemented."""
 
 
 def kind_faults(table: CheckedTable) -> list[Fault]:
@@ -99,41 +170,24 @@ def unknown_choices(table: CheckedTable) -> Iterator[Fault]:
     for pattern, choices in CHOICES.items():
         for place, value in table.values(pattern):
             if str(value) not in choices:
-                suggestion = nearest(str(value).upper(), sorted(choices))
-                yield Fault(place, f"unknown value {shown(value)}{suggestion}")
+                yield _unknown_choice(place, value, choices)
+    for pattern, choices in CHOICES_IN_ANY_CASE.items():
+        for place, value in table.names(pattern):
+            if value.upper() not in choices:
+                yield _unknown_choice(place, value, choices)
 
 
-def positive_partitions(table: CheckedTable) -> Iterator[Fault]:
-    place = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/*/numPartitions"
-    for at, number in table.values(place):
-        if not is_integer(number) or int(number) <= 0:
-            yield Fault(at, f"numPartitions is a whole number above 0, not {shown(number)}")
+def _unknown_choice(place: str, value: object, choices: frozenset[str]) -> Fault:
+    return Fault(place, f"unknown value {shown(value)}{nearest(str(value).upper(), sorted(choices))}")
 
 
-def empty_lists(table: CheckedTable) -> Iterator[Fault]:
-    for pattern in (
-        "/tableIndexConfig/starTreeIndexConfigs/*/dimensionsSplitOrder",
-        "/tableIndexConfig/multiColumnTextIndexConfig/columns",
-    ):
-        for place, names in table.values(pattern):
-            if names == []:
-                yield Fault(place, f"{pattern.rpartition('/')[2]} is empty: name at least one column")
+def value_forms(table: CheckedTable) -> Iterator[Fault]:
+    return form_faults(table, FORMS)
 
 
-def duplicate_samplers(table: CheckedTable) -> Iterator[Fault]:
-    names: set[str] = set()
-    for place, name in table.values("/tableSamplers/*/name"):
-        folded = str(name).strip().lower()
-        if not folded or folded in names:
-            message = f"a second sampler named {name}" if folded else "the name of a sampler is blank"
-            yield Fault(place, f"{message}: give each its own name")
-        names.add(folded)
+def unchecked_parts(table: CheckedTable) -> Iterator[Fault]:
+    for pattern in UNCHECKED:
+        yield from (unchecked_part(place) for place, _ in table.values(pattern) if table.uses(place))
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    missing_keys,
-    unknown_choices,
-    positive_partitions,
-    empty_lists,
-    duplicate_samplers,
-)
+RULES: Final[tuple[Rule, ...]] = (missing_keys, unknown_choices, value_forms, unchecked_parts)
