@@ -49,6 +49,13 @@ file = Path("web.yaml")
 file.write_text(file.read_text().replace(old, new))
 """
 
+EDIT_LAKE = """
+from pathlib import Path
+
+file = Path("lake.yaml")
+file.write_text(file.read_text().replace("      price:\\n", "      amount:\\n"))
+"""
+
 # --- Records ---------------------------------------------------------------------------------------------
 
 ORDERS = json_lines({"id": 1, "note": "gift"})
@@ -242,7 +249,7 @@ STORIES = (
         CARTS,
         (*LOAD_CARTS, alter("shop.duckdb", "ALTER TABLE add_to_cart ALTER price TYPE VARCHAR")),
     ),
-    Story("docs/lakehouse.md", "cat orders.jsonl"),
+    Story("docs/lakehouse.md", "cat orders.jsonl", {"edit.py": EDIT_LAKE}, width=None),
     Story("docs/cli.md", "trellis rejects list", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
     Story("docs/cli.md", "trellis schema history", before=(LOAD_EVENTS_1, LOAD_EVENTS_2), width=120),
     Story("docs/cli.md", "trellis schema diff", {"a.yaml": SCHEMA_A, "b.yaml": SCHEMA_B}),

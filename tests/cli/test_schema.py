@@ -193,6 +193,21 @@ def test_export_declared_only(plain):
     assert "x-normalizer" not in out
 
 
+def test_export_of_an_earlier_version(plain, lines):
+    assert "note" not in plain("schema", "export", *AT, "--version", "2", "--table", "orders").out
+    lines("returns.jsonl", '{"id": 1}')
+    assert plain("load", "returns.jsonl", *AT).code == 0
+    assert "returns:" in plain("schema", "export", *AT, "--table", "returns").out
+    ran = plain("schema", "export", *AT, "--table", "returns", "--version", "2")
+    assert (ran.code, ran.err) == (
+        2,
+        "error: schema shop, version 2, has no table 'returns'; choose a --version that has it: 5",
+    )
+    assert plain("schema", "export", *AT, "--version", "7").err == (
+        "error: duckdb:shop.duckdb: schema shop has no version 7; it has 2, 3, 5"
+    )
+
+
 def test_import_makes_the_next_version(plain, lines):
     lines(
         "s.yaml",

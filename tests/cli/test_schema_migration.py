@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -73,6 +74,32 @@ def test_apply_renames_a_column_and_its_values_stay(shop, edit):
     assert rows("SELECT id, quantity FROM orders ORDER BY id") == [(1, 2), (2, None)]
     assert "quantity" in shop("schema", "show", *TO).out
     assert shop("schema", "apply", "shop.yaml", *TO).out == "no differences"
+
+
+def changes_of(version: dict) -> list[tuple]:
+    causes = {cause["change"]: cause["file"] for cause in version["causes"]}
+    return [(change, causes[change]) for change in version["changes"]]
+
+
+def test_history_says_what_was_renamed_and_by_which_file(shop, edit):
+    with duckdb.connect("shop.duckdb") as db:  # as Trellis before kept it
+        db.execute("ALTER TABLE _trellis_schema_changes DROP COLUMN renamed_from")
+    edit(QUANTITY, ("  orders:\n", "  purchases:\n"))
+    renames = ("--rename", "orders.qty=quantity", "--rename", "orders=purchases")
+    ran = shop("schema", "apply", "shop.yaml", *TO, *renames, "--force")
+    assert (ran.code, ran.err) == (0, "")
+    history = shop("schema", "history", *TO)
+    assert "~ orders is renamed to purchases" in history.out
+    assert "~ purchases.qty is renamed to quantity" in history.out
+    assert "is gone" not in history.out
+    for column in ("qty", "quantity"):
+        versions = shop("schema", "history", *TO, "--column", column, "--json").json["versions"]
+        assert changes_of(versions[-1]) == [("purchases.qty is renamed to quantity", "shop.yaml")]
+    *_, version = shop("schema", "history", *TO, "--table", "orders", "--json").json["versions"]
+    assert changes_of(version) == [("orders is renamed to purchases", "shop.yaml")]
+    assert shop("docs", *TO, "--out", "site").code == 0
+    page = Path("site/history.html").read_text()
+    assert "purchases.qty is renamed to quantity" in page and "shop.yaml" in page and "is gone" not in page
 
 
 def test_apply_drops_retypes_and_fills_in_one_commit(shop, edit):
@@ -166,13 +193,17 @@ def test_an_imported_contract_is_planned_too(shop, folder):
     ]
 
 
-def test_other_destinations_get_what_they_can(trellis, lines, folder):
+def test_files_are_written_anew(trellis, lines, folder):
     to = ("--to", "parquet:lake")
     lines("orders.jsonl", '{"id":1,"qty":2}')
     assert trellis("load", "orders.jsonl", *to).code == 0
     assert trellis("schema", "export", *to, "--out", "shop.yaml").code == 0
     text = (folder / "shop.yaml").read_text()
     (folder / "shop.yaml").write_text(text.replace("      qty:\n", "      quantity:\n"))
-    ran = trellis("schema", "apply", "shop.yaml", *to, "--force")
-    assert ran.code == 2
-    assert ran.err == ("error: orders.qty is gone: Parquet has no statement for it")
+    renames = ("--rename", "orders.qty=quantity")
+    assert trellis("schema", "plan", "shop.yaml", *to, *renames).out.startswith(
+        "  orders.qty is renamed to quantity  BREAKING  (rewrites the table)\n"
+    )
+    ran = trellis("schema", "apply", "shop.yaml", *to, *renames, "--force")
+    assert (ran.code, ran.err) == (0, "")
+    assert duckdb.sql("SELECT id, quantity FROM 'lake/orders/**/*.parquet'").fetchall() == [(1, 2)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -310,3 +311,22 @@ def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
         TrellisError, match=r"PostgreSQL needs the package psycopg: pip install 'trellis-spark\[post"
     ):
         open_destination("postgresql://me:secret@host/shop")
+
+
+def test_who_does_not_own_a_table_leaves_its_comments(
+    url: str, sql: Sql, postgres: Server, database: str, role: str
+) -> None:
+    """Comments are for owners: a description that changed does not stop the load of somebody else."""
+    owner, number = pipeline("shop", to=url, dataset="shop"), Column("id", "bigint", description="its number")
+    owner.load([{"id": 1}], table="orders", columns=(number,))
+    sql(
+        f'GRANT CONNECT, CREATE, TEMPORARY ON DATABASE "{database}" TO "{role}"',
+        f'GRANT USAGE, CREATE ON SCHEMA shop, shop_trellis_staging TO "{role}"',
+        f'GRANT ALL ON ALL TABLES IN SCHEMA shop TO "{role}"',
+    )
+    loader = pipeline("shop", to=postgres.url(database, user=role, password=PASSWORD), dataset="shop")
+    renumbered = replace(number, description="its position")
+    assert loader.load([{"id": 2}], table="orders", columns=(renumbered,)).rows.loaded == 1
+    assert owner.destination.catalog("shop")["orders"].comments == {"id": "its number"}
+    owner.load([{"id": 3}], table="orders")
+    assert owner.destination.catalog("shop")["orders"].comments == {"id": "its position"}

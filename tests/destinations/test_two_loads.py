@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import trellis
+from destinations.conftest import merging
 from trellis.engine.staging.inflight import LoadNote
 from trellis.pipelines.pipeline import pipeline
 
@@ -46,8 +47,17 @@ def test_threads(destination_url: str, rows_of: RowsOf) -> None:
     assert all(row[row["id"][0]] == int(row["id"][1]) for row in rows)
 
 
-@pytest.mark.parametrize("mode", ["append", "merge"])
-def test_processes(destination_url: str, mode: str, rows_of: RowsOf) -> None:
+def test_processes(destination_url: str, rows_of: RowsOf) -> None:
+    assert_all_arrive(destination_url, "append", rows_of)
+
+
+@merging
+def test_processes_that_merge(destination_url: str, rows_of: RowsOf) -> None:
+    assert_all_arrive(destination_url, "merge", rows_of)
+
+
+def assert_all_arrive(destination_url: str, mode: str, rows_of: RowsOf) -> None:
+    """Three processes load into one table."""
     environment = {**os.environ, "PYTHONPATH": str(Path(trellis.__file__).parent.parent)}
     children = [
         subprocess.Popen(

@@ -155,10 +155,30 @@ def test_rules_that_no_column_can_have(column: Any, rules: Any, sentence: str, s
     assert sentence in str(bad.value)
 
 
-def test_tables_of_pinot_take_no_rules(tmp_path: Path) -> None:
-    rides = trellis.pipeline("rides", f"duckdb:{tmp_path}/r.duckdb", dialect="pinot", engine="inline")
-    with pytest.raises(UsageError, match="rules: a table of Pinot has its own from its schema; leave it out"):
-        rides.load([{"a": 1}], rules={"a": {"minimum": 1}})
+@pytest.mark.parametrize(
+    ("dialect", "setting", "sentence"),
+    [
+        ("pinot", "rules", "rules: a table of Pinot has its own from its schema; leave it out"),
+        ("pinot", "contract", "a contract: a table of Pinot has its own from its schema; leave it out"),
+        ("snowplow", "rules", "rules: tables of Snowplow follow their registry; leave it out"),
+        ("snowplow", "contract", "a contract: tables of Snowplow follow their registry; leave it out"),
+        ("ytsaurus", "rules", "rules: a table of YTsaurus has its own from its schema; leave it out"),
+        (
+            "ytsaurus",
+            "contract",
+            "contract values: a table of YTsaurus has its own from its schema; leave it out",
+        ),
+    ],
+)
+def test_dialects_whose_schemas_hold_values_take_no_rules(
+    tmp_path: Path, dialect: str, setting: str, sentence: str
+) -> None:
+    values: dict[str, Any] = {"rules": {"a": {"minimum": 1}}, "contract": {"values": "freeze"}}
+    target = trellis.pipeline("rides", f"duckdb:{tmp_path}/r.duckdb", dialect=dialect, engine="inline")
+    table = "//home/t" if dialect == "ytsaurus" else None
+    with pytest.raises(UsageError) as refused:
+        target.load([{"a": 1}], table=table, **{setting: values[setting]})
+    assert str(refused.value) == sentence
 
 
 # --- The exact and the columnar way ----------------------------------------------------------------------

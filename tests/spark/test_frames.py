@@ -128,8 +128,36 @@ def test_what_payload_cannot_name_is_said(tmp_path: Path, spark: SparkSession) -
         loaded(tmp_path, "x", spark.range(3), payload="id")
     with pytest.raises(UsageError, match="payload= names a column of a Spark DataFrame"):
         loaded(tmp_path, "x", [{"a": 1}], payload="a")
-    with pytest.raises(ContractError, match=r"s holds a variant, which no data type takes"):
-        loaded(tmp_path, "x", spark.sql("SELECT named_struct('v', parse_json('1')) AS s"))
+    with pytest.raises(ContractError, match=r"s holds a interval, which no data type takes"):
+        loaded(tmp_path, "x", spark.sql("SELECT named_struct('v', make_interval(1)) AS s"))
+
+
+def test_values_of_variant_inside_of_others_are_json(tmp_path: Path, spark: SparkSession) -> None:
+    values = """(1, '{"a": [1, {"b": null}]}'), (2, '5'), (3, '"x"'), (4, 'null'), (5, NULL)"""
+    v = "parse_json(v)"
+    columns = (
+        f"n, named_struct('at', DATE'2026-01-02', 'the.v', {v}) AS s, array(named_struct('v', {v})) AS l, "
+        f"map('k', {v}) AS m, CAST(NULL AS STRUCT<v: VARIANT>) AS nothing"
+    )
+    frame = spark.sql(f"SELECT {columns} FROM VALUES {values} t(n, v)")
+    shop, report = loaded(tmp_path, "inside", frame.coalesce(1))
+    events, items = (report.schema.tables[name].columns for name in ("events", "events__l"))
+    assert (events["s__at"].data_type, events["s__the_v"].data_type) == ("date", "json")
+    assert (items["v"].data_type, events["m"].data_type) == ("json", "json")
+    assert not [name for name in (*events, *items) if "__v_" in name]
+    rows = sorted(shop.destination.query("main", "events"), key=lambda row: row["n"])
+    texts = ['{"a":[1,{"b":null}]}', "5", '"x"', None, None]
+    assert [row["s__the_v"] for row in rows] == texts
+    assert [row["m"] for row in rows] == [
+        '{"k":{"a":[1,{"b":null}]}}',
+        '{"k":5}',
+        '{"k":"x"}',
+        '{"k":null}',
+        '{"k":null}',
+    ]
+    assert sorted(str(row["v"]) for row in shop.destination.query("main", "events__l")) == sorted(
+        map(str, texts)
+    )
 
 
 def test_columns_of_variant_and_maps_are_json(tmp_path: Path, spark: SparkSession) -> None:

@@ -158,7 +158,7 @@ COSTS = {
     "synapse": "- - r - r r r r r -",
     "athena": "- x - - - x x x x -",
     "parquet": "- - r - - r r r r -",
-    "delta": "- x - - - - x - x -",
+    "delta": "- x - - - - x - x r",
     "iceberg": "- x - - - - x x x -",
 }
 

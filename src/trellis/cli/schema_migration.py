@@ -12,9 +12,10 @@ from trellis.dialects.documents import naming_of
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.pipelines.schema_versions import changes_of, save_schema
 from trellis.schema.model import Schema
+from trellis.schema.renames import Renames
 from trellis.schema.version import content_hash
 from trellis.warehouses.catalog import WAREHOUSES
-from trellis.warehouses.migration_plan import MigrationPlan, Renames
+from trellis.warehouses.migration_plan import MigrationPlan
 
 if TYPE_CHECKING:
     from trellis.cli.commands.schema_migration import Changes

@@ -3,85 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from trellis.cli.output.console import aside
 from trellis.cli.schema_files import read_schema, schema_file
 from trellis.cli.settings import open_pipeline
 from trellis.destinations import open_destination
 from trellis.destinations.waiting import NotifiesWaiting
-from trellis.dialects import get_dialect, history_columns, system_prefixes
+from trellis.dialects import get_dialect, history_columns
 from trellis.dialects.documents import from_stored
 from trellis.errors import SchemaError, UsageError, nearest
 from trellis.evolution.dialect.schemas import TableRequest
 from trellis.pipelines.config import Config, find_config
-from trellis.pipelines.loading.change_log import SCHEMA_CHANGES, parts_of
+from trellis.pipelines.datasets.schema_history import Changes, SchemaHistory, Version, difference
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.read import dialect_of
-from trellis.schema.compare import Change, ChangeSchema, compare, compare_settings
 from trellis.schema.documents.consistency import all_faults
 from trellis.schema.merge import merge_schema
 from trellis.schema.model import Schema, Settings, Table
 from trellis.schema.system import is_system
-
-Changes = tuple[Change | ChangeSchema, ...]
-
-
-class Cause(NamedTuple):
-    """The load that made a change: of which pipeline, and the file and line that brought it."""
-
-    load_id: str
-    pipeline: str
-    file: str | None = None
-    line: int | None = None
-
-    @property
-    def place(self) -> str:
-        return self.pipeline if self.file is None else f"{self.file}{f':{self.line}' if self.line else ''}"
-
-
-@dataclass(frozen=True)
-class Version:
-    """One stored version, and how it differs from the one before."""
-
-    schema: Schema
-    at: datetime | None
-    changes: Changes
-    load_id: str | None = None
-    causes: Mapping[tuple[str, str | None], Cause] = field(default_factory=dict)
-    """What is recorded of each change, by its table and column."""
-
-    def cause_of(self, change: Change | ChangeSchema) -> Cause | None:
-        return None if isinstance(change, ChangeSchema) else self.causes.get((change.table, change.column))
-
-    def about(self, table: str | None, column: str | None) -> Version:
-        """The version with the changes of this table and column alone."""
-        if table is None and column is None:
-            return self
-        parts = (
-            part
-            for change in self.changes
-            if not isinstance(change, ChangeSchema)
-            for part in (parts_of(change) if column else (change,))
-        )
-        changes = tuple(
-            part for part in parts if table in (None, part.table) and (column in (None, part.column))
-        )
-        return replace(self, changes=changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        causes = ((change.describe(), self.cause_of(change)) for change in self.changes)
-        return {
-            "version": self.schema.stored_version,
-            "version_hash": self.schema.stored_hash,
-            "inserted_at": self.at.isoformat() if self.at else None,
-            "load_id": self.load_id,
-            "changes": [change.describe() for change in self.changes],
-            "causes": [{"change": text, **cause._asdict()} for text, cause in causes if cause],
-        }
 
 
 @dataclass(frozen=True)
@@ -121,43 +63,7 @@ class StoredSchema:
 
     def versions(self) -> list[Version]:
         """From the first to the newest."""
-        versions: list[Version] = []
-        causes, loads = self._causes(), self._loads()
-        for row in self.rows:
-            schema = from_stored(
-                str(row["schema"]), f"version {row['version']} in {self.pipeline.destination.url}"
-            )
-            before = versions[-1].schema if versions else None
-            at = row["inserted_at"] if isinstance(row["inserted_at"], datetime) else None
-            hash_ = str(row["version_hash"])
-            changes = difference(before, schema)
-            versions.append(Version(schema, at, changes, loads.get(hash_), causes.get(hash_, {})))
-        return versions
-
-    def _causes(self) -> Mapping[str, Mapping[tuple[str, str | None], Cause]]:
-        """What is recorded of changes, by the hash of their version."""
-        causes: dict[str, dict[tuple[str, str | None], Cause]] = {}
-        for row in self._stored(SCHEMA_CHANGES.name):
-            if row["schema_name"] == self.name:
-                cause = Cause(row["load_id"], row["pipeline"], row["file"], row["line"])
-                of_version = causes.setdefault(row["version_hash"], {})
-                of_version[row["table_name"], row["column_name"]] = cause
-        return causes
-
-    def _loads(self) -> Mapping[str, str]:
-        """The first load with each version, by the hash of that."""
-        metadata = get_dialect(self.pipeline.dialect).metadata.tables()
-        rows = sorted(self._stored(metadata.loads), key=lambda row: row["inserted_at"], reverse=True)
-        return {
-            str(row["schema_version_hash"]): str(row[metadata.load_id])
-            for row in rows
-            if row.get("schema_name") == self.name
-        }
-
-    def _stored(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table, none if it is not there."""
-        destination, dataset = self.pipeline.destination, self.pipeline.dataset
-        return destination.query(dataset, table) if table in destination.catalog(dataset) else []
+        return SchemaHistory(self.pipeline, self.rows).versions(self.name)
 
     def version(self, number: int) -> Schema:
         rows = [row for row in self.rows if int(row["version"]) == number]
@@ -167,6 +73,19 @@ class StoredSchema:
                 f"{self.pipeline.destination.url}: schema {self.name} has no version {number}; it has {known}"
             )
         return from_stored(str(rows[-1]["schema"]), f"version {number} in {self.pipeline.destination.url}")
+
+    def refuse_unknown_tables(self, schema: Schema, names: Sequence[str]) -> None:
+        """Raises UsageError for a table that a version lacks and another one has."""
+        for name in names:
+            if name in schema.tables:
+                continue
+            versions = (self.version(int(row["version"])) for row in self.rows)
+            others = [str(version.stored_version) for version in versions if name in version.tables]
+            if others:
+                raise UsageError(
+                    f"schema {schema.name}, version {schema.stored_version}, has no table {name!r}; choose a "
+                    f"--version that has it: {', '.join(others)}"
+                )
 
 
 def schema_at(file: str | None, at: str | None, dataset: str | None, name: str | None) -> Schema:
@@ -196,12 +115,6 @@ def sides(
         return store.newest if text is None else store.version(int(text))
 
     return side(a), side(b)
-
-
-def difference(before: Schema | None, after: Schema) -> Changes:
-    """What changes, tables of our own left out; of a first schema only its tables count."""
-    tables = tuple(c for c in compare(before, after) if not is_system(c.table, *system_prefixes()))
-    return tables if before is None else (*tables, *compare_settings(before, after))
 
 
 def imported(store: StoredSchema, file: str, imported_schema: Schema) -> tuple[Schema, Changes]:
@@ -269,7 +182,7 @@ def _settings(before: Schema, imported_schema: Schema) -> Settings:
 
 
 def refuse_breaking(file: str, changes: Changes) -> None:
-    breaking = [change.describe() for change in changes if getattr(change, "breaking", False)]
+    breaking = [change.describe() for change in changes if change.breaking]
     if breaking:
         more = f" and {len(breaking) - 1} more" if len(breaking) > 1 else ""
         raise SchemaError(f"{file}: breaking changes are not imported without --force ({breaking[0]}{more})")

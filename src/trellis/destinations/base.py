@@ -175,7 +175,8 @@ class CatalogTable:
     """A table as it really is: column names and their types in the destination's own words.
 
     `types` gives the same columns in the words of a schema, None where no data type corresponds.
-    `required` are those that take no NULL; None where the destination does not tell.
+    `required` are those that take no NULL; None where the destination does not tell. `comments` are those of
+    columns, and under the empty name that of the table; None where a load may not change them.
     """
 
     name: str
@@ -183,6 +184,7 @@ class CatalogTable:
     types: Mapping[str, DataType | None] = field(default_factory=dict)
     is_view: bool = False
     required: Collection[str] | None = None
+    comments: Mapping[str, str] | None = None
 
 
 class StateConflict(ConflictError):

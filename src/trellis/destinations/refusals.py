@@ -78,6 +78,18 @@ def null_values(table: str, column: str, rows: int) -> SchemaError:
     )
 
 
+def refuse_partition_columns(table: str, changed: Iterable[str], partitions: Iterable[str]) -> None:
+    """Columns that a table is partitioned by cannot go, nor get a name that takes writing all rows anew."""
+    known = {*partitions}
+    for column in changed:
+        if column in known:
+            raise SchemaError(
+                f"table {table}, column {column}: the table is partitioned by it, so it stays as it is; "
+                "load into a new table",
+                table=table,
+            )
+
+
 def refuse_case_variants(tables: Iterable[Table], known: Iterable[str]) -> None:
     """Names that differ only in case are one name to the readers of these destinations."""
     seen = {name.lower(): name for name in known}

@@ -15,9 +15,9 @@ from trellis.errors import ConflictError, SchemaError, UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.scalars.values import MISFIT
 from trellis.pipelines.loading.change_log import SCHEMA_CHANGES, ChangeLog
-from trellis.schema.compare import compare
 from trellis.schema.documents.document import from_dict, to_dict
 from trellis.schema.model import Schema
+from trellis.schema.renames import NO_RENAMES, Renames
 from trellis.schema.system import is_system
 from trellis.schema.version import bump
 from trellis.warehouses.alterations import Alteration
@@ -37,6 +37,7 @@ class SchemaChanges:
     alterations: tuple[Alteration, ...] = ()
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     filled: FillValues = field(default_factory=dict)
+    renames: Renames = NO_RENAMES
 
 
 NO_CHANGES: Final = SchemaChanges()
@@ -46,7 +47,7 @@ def changes_of(plan: MigrationPlan, dialect: Dialect) -> SchemaChanges:
     """The changes that a plan makes. Raises SchemaError where one is impossible, or a value does not fit."""
     for step in plan.steps:
         if step.cost == "impossible":
-            raise SchemaError(f"{step.text}: {step.note}")
+            raise SchemaError(f"{step.text}: {step.note}; DuckDB, PostgreSQL and Delta Lake take it")
     values: dict[str, dict[str, Any]] = {}
     for (name, column_name), text in plan.fills.items():
         column = plan.after.tables[name].columns[column_name]
@@ -57,7 +58,7 @@ def changes_of(plan: MigrationPlan, dialect: Dialect) -> SchemaChanges:
                 "column's type"
             )
         values.setdefault(name, {})[column_name] = value
-    return SchemaChanges(plan.alterations, plan.retyped, fill_values(plan.after, values))
+    return SchemaChanges(plan.alterations, plan.retyped, fill_values(plan.after, values), plan.renames)
 
 
 def save_schema(
@@ -82,7 +83,8 @@ def save_schema(
         title = destination.abilities.warehouse.title
         raise UsageError(
             f"{destination.url}: in {title} Trellis adds columns and gives them other types, and makes no "
-            "other change; print the statements with `trellis schema plan --sql` and run them there"
+            "other change, as it does in DuckDB, PostgreSQL, Delta Lake, Iceberg and Parquet; print the "
+            "statements with `trellis schema plan --sql` and run them there"
         )
     base = schema.stored_hash
     as_read = from_dict(to_dict(schema), f"schema {schema.name}")
@@ -95,7 +97,8 @@ def save_schema(
     remembers = dialect.metadata.tables().states in after.tables
     state = dialect.metadata.next_state(pipeline.state, after.name, None) if remembers else None
     prefix = dialect.capabilities.system_prefix
-    changed = [change for change in compare(pipeline.schema, after) if not is_system(change.table, prefix)]
+    compared = changes.renames.compare(pipeline.schema, after)
+    changed = [change for change in compared if not is_system(change.table, prefix)]
     log = ChangeLog(load_id, pipeline.name, now).rows(after, changed, lambda _: origin)
     commit = Commit(
         load_id,

@@ -86,6 +86,39 @@ class DropColumn(_WholeColumn):
 
 
 @dataclass(frozen=True)
+class RenameTable:
+    """`before` is the earlier name."""
+
+    table: str
+    before: str
+    breaking: bool = field(default=True, init=False)
+
+    @derived
+    def column(self) -> None:
+        return None
+
+    def describe(self) -> str:
+        return f"{self.before} is renamed to {self.table}"
+
+
+@dataclass(frozen=True)
+class RenameColumn:
+    """`before` is the earlier name."""
+
+    table: str
+    column: str
+    before: str
+    breaking: bool = field(default=True, init=False)
+
+    def describe(self) -> str:
+        """
+        >>> RenameColumn("orders", "quantity", "qty").describe()
+        'orders.qty is renamed to quantity'
+        """
+        return f"{self.table}.{self.before} is renamed to {self.column}"
+
+
+@dataclass(frozen=True)
 class ChangeColumn:
     """One property of a column; None stands for "not said"."""
 
@@ -130,7 +163,9 @@ class ChangeTable:
         return f"{self.table}: {_describe_change(self.property, self.before, self.after)}"
 
 
-Change = AddTable | DropTable | AddColumn | DropColumn | ChangeColumn | ChangeTable
+Change = (
+    AddTable | DropTable | RenameTable | AddColumn | DropColumn | RenameColumn | ChangeColumn | ChangeTable
+)
 
 
 @dataclass(frozen=True)
@@ -140,6 +175,7 @@ class ChangeSchema:
     property: str
     before: Any
     after: Any
+    breaking: bool = field(default=False, init=False)
 
     def describe(self) -> str:
         return f"schema: {_describe_change(self.property, self.before, self.after)}"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
 from trellis.destinations.base import CatalogTable
 from trellis.dialects import get_dialect
-from trellis.dialects.documents import from_stored
 from trellis.evolution.dialect import Dialect
+from trellis.pipelines.datasets.schema_history import SchemaHistory, Version
 from trellis.pipelines.discards import DiscardCount, RejectCount, list_discards, list_rejects
 from trellis.pipelines.pipeline import Pipeline
-from trellis.schema.compare import compare
 from trellis.schema.model import Column, Schema, Table
 from trellis.schema.personal_data import PII
 from trellis.schema.system import is_system
@@ -54,14 +52,23 @@ class TablePage:
 
 
 @dataclass(frozen=True)
+class ChangeEntry:
+    """`place` is the file and line that brought it, or the pipeline; empty where nobody knows."""
+
+    text: str
+    breaking: bool
+    place: str = ""
+
+
+@dataclass(frozen=True)
 class VersionEntry:
-    """One stored version of a schema; `changes` are sentences, and whether each is breaking."""
+    """One stored version of a schema."""
 
     schema_name: str
     number: int
     version_hash: str
     at: datetime | None
-    changes: tuple[tuple[str, bool], ...]
+    changes: tuple[ChangeEntry, ...]
 
 
 @dataclass(frozen=True)
@@ -107,11 +114,9 @@ def read_pages(pipeline: Pipeline, scan_rows: int) -> DatasetPages:
     dialect = get_dialect(pipeline.dialect)
     metadata = dialect.metadata.tables()
     stored = destination.history(dataset, metadata)
-    where = f"{destination.url}, dataset {dataset}"
-    versions: dict[str, list[tuple[Schema, datetime | None]]] = defaultdict(list)
-    for row in stored:
-        schema = from_stored(str(row["schema"]), f"{where}, version {row['version']}")
-        versions[schema.name].append((schema, _time(row["inserted_at"])))
+    history = SchemaHistory(pipeline, stored)
+    names = dict.fromkeys(str(row["schema_name"]) for row in stored)
+    versions = {name: history.versions(name) for name in names}
     catalog = destination.catalog(dataset)
     load_rows = destination.query(dataset, metadata.loads) if metadata.loads in catalog else []
     loads = sorted(
@@ -125,8 +130,8 @@ def read_pages(pipeline: Pipeline, scan_rows: int) -> DatasetPages:
         dataset=dataset,
         dialect=pipeline.dialect,
         generated_at=datetime.now(timezone.utc),
-        tables=tuple(page for entries in versions.values() for page in reader.pages(entries[-1][0])),
-        versions=tuple(sorted(_entries(versions, dialect), key=_newest_first)),
+        tables=tuple(page for entries in versions.values() for page in reader.pages(entries[-1].schema)),
+        versions=tuple(sorted(_entries(versions), key=_newest_first)),
         loads=tuple(loads[:NEWEST_LOADS]),
         load_count=len(loads),
         discards=tuple(list_discards(pipeline)),
@@ -201,22 +206,16 @@ def _column(column: Column, real: CatalogTable, statistics: TableStatistics | No
     )
 
 
-def _entries(
-    versions: Mapping[str, Sequence[tuple[Schema, datetime | None]]], dialect: Dialect
-) -> list[VersionEntry]:
-    entries: list[VersionEntry] = []
+def _entries(versions: Mapping[str, Sequence[Version]]) -> Iterator[VersionEntry]:
     for name, stored in versions.items():
-        before: Schema | None = None
-        for schema, at in stored:
-            changes = tuple(
-                (change.describe(), change.breaking)
-                for change in compare(before, schema)
-                if not is_system(change.table, dialect.capabilities.system_prefix)
+        for version in stored:
+            causes = ((change, version.cause_of(change)) for change in version.changes)
+            changes = (
+                ChangeEntry(change.describe(), change.breaking, cause.place if cause else "")
+                for change, cause in causes
             )
-            number, version_hash = schema.stored_version or 0, schema.stored_hash or ""
-            entries.append(VersionEntry(name, number, version_hash, at, changes))
-            before = schema
-    return entries
+            number, version_hash = version.schema.stored_version or 0, version.schema.stored_hash or ""
+            yield VersionEntry(name, number, version_hash, _time(version.at), tuple(changes))
 
 
 def _newest_first(entry: VersionEntry) -> Any:

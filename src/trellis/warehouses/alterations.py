@@ -1,16 +1,23 @@
-"""Changes of tables that no load makes by itself: new names, drops, and what may be NULL."""
+"""Changes of tables that no load makes by itself: properties, new names, drops, and what may be NULL."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from trellis.warehouses.statements import string_literal, unicode_literal
 from trellis.warehouses.warehouse import Warehouse
 
 AlterationKind = Literal[
-    "rename table", "rename column", "drop table", "drop column", "set not null", "drop not null"
+    "set properties",
+    "rename table",
+    "rename column",
+    "drop table",
+    "drop column",
+    "set not null",
+    "drop not null",
+    "drop comment",
 ]
 
 
@@ -26,6 +33,7 @@ class Alteration:
     column: str = ""
     name: str = ""
     fill: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,12 +54,14 @@ class AlterationWriter:
         """
         syntax = self.warehouse.syntax
         form = {
+            "set properties": syntax.set_properties,
             "rename table": syntax.rename_table,
             "rename column": syntax.rename_column,
             "drop table": syntax.drop_table,
             "drop column": syntax.drop_column,
             "set not null": syntax.set_not_null,
             "drop not null": syntax.drop_not_null,
+            "drop comment": syntax.comment_on_column if alteration.column else syntax.comment_on_table,
         }[alteration.kind]
         if not form:
             return ()
@@ -60,10 +70,16 @@ class AlterationWriter:
 
     def _fields(self, alteration: Alteration, type_: str) -> dict[str, str]:
         relation, column = self.relation_of(alteration.table), self.quote(alteration.column)
+        properties = (
+            " = ".join(string_literal(self.warehouse, text) for text in pair)
+            for pair in alteration.properties.items()
+        )
         return {
             "table": relation,
             "column": column,
             "type": type_,
+            "properties": ", ".join(properties),
+            "text": "NULL",
             "name": self.quote(alteration.name),
             "qualified": self.relation_of(alteration.name),
             "table_literal": unicode_literal(relation),

@@ -11,17 +11,19 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, Final
 
-from trellis.errors import SchemaError, nearest
+from trellis.schema import personal_data
 from trellis.schema.compare import (
     AddColumn,
     AddTable,
     Change,
     ChangeColumn,
+    ChangeTable,
     DropColumn,
     DropTable,
     compare,
 )
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
+from trellis.schema.renames import NO_RENAMES, Renames
 from trellis.schema.system import is_system
 from trellis.warehouses import statements as sql
 from trellis.warehouses.alterations import Alteration, AlterationWriter
@@ -30,58 +32,6 @@ from trellis.warehouses.warehouse import Cost, Warehouse
 
 _TYPE: Final = ("data_type", "precision", "scale", "timezone", NESTED_TYPE)
 """The properties of a column that make its type."""
-
-
-@dataclass(frozen=True)
-class Renames:
-    """New names of tables, and of columns by table and column, all by the names before."""
-
-    tables: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[tuple[str, str], str] = field(default_factory=dict)
-
-    @staticmethod
-    def of(texts: Sequence[str], before: Schema, after: Schema) -> Renames:
-        """From `orders.qty=quantity` and `orders=purchases`. Raises SchemaError for unknown names."""
-        tables, columns = dict[str, str](), dict[tuple[str, str], str]()
-        for text in texts:
-            old, equals, new = (part.strip() for part in text.partition("="))
-            if not equals or not new:
-                raise SchemaError(f"--rename {text}: write TABLE.COLUMN=NAME or TABLE=NAME")
-            if old in before.tables:
-                _refuse_unknown(text, "table", new, after.tables)
-                tables[old] = new
-                continue
-            table, _, column = old.rpartition(".")
-            _refuse_unknown(text, "stored table", table or old, before.tables)
-            _refuse_unknown(text, f"stored column of {table}", column, before.tables[table].columns)
-            columns[table, column] = new
-        for (table, column), new in columns.items():
-            renamed = tables.get(table, table)
-            known = after.tables[renamed].columns if renamed in after.tables else {}
-            _refuse_unknown(f"{table}.{column}={new}", f"column of {renamed}", new, known)
-        return Renames(tables, columns)
-
-    def __bool__(self) -> bool:
-        return bool(self.tables or self.columns)
-
-    def apply(self, schema: Schema) -> Schema:
-        """The schema with the new names."""
-        tables = (self._table(table) for table in schema.tables.values())
-        return replace(schema, tables={table.name: table for table in tables})
-
-    def _table(self, table: Table) -> Table:
-        names = {name: self.columns.get((table.name, name), name) for name in table.columns}
-        columns = {
-            new: replace(table.columns[name], name=new) if new != name else table.columns[name]
-            for name, new in names.items()
-        }
-        parent = None if table.parent is None else self.tables.get(table.parent, table.parent)
-        return replace(table, name=self.tables.get(table.name, table.name), columns=columns, parent=parent)
-
-
-def _refuse_unknown(text: str, what: str, name: str, known: Mapping[str, Any]) -> None:
-    if name not in known:
-        raise SchemaError(f"--rename {text}: there is no {what} {name!r}{nearest(name, known)}")
 
 
 @dataclass(frozen=True)
@@ -125,7 +75,7 @@ class MigrationPlan:
     dataset: str
     before: Schema
     after: Schema
-    renames: Renames = field(default_factory=Renames)
+    renames: Renames = NO_RENAMES
     fills: Mapping[tuple[str, str], str] = field(default_factory=dict)
     case_sensitive: bool = True
     prefixes: tuple[str, ...] = ()
@@ -137,17 +87,21 @@ class MigrationPlan:
 
     @cached_property
     def steps(self) -> tuple[MigrationStep, ...]:
-        """Names first, what goes and what comes, types, NOT NULL, and the order. Raises SchemaError."""
+        """Properties, names, what goes and comes, types, NOT NULL, and the order. Raises SchemaError."""
         changes = [
             change
             for change in compare(self.renamed, self.after)
             if not is_system(change.table, *self.prefixes)
         ]
         steps = [step for change in changes for step in self._steps(change)]
-        required = [step for step in steps if step.alteration and step.alteration.kind == "set not null"]
+        required, properties = (
+            [step for step in steps if step.alteration and step.alteration.kind == kind]
+            for kind in ("set not null", "set properties")
+        )
         return (
+            *properties,
             *self._renamed(),
-            *(step for step in steps if step not in required),
+            *(step for step in steps if step not in (*required, *properties)),
             *self._retyped(changes),
             *required,
             *(step for name in self.after.tables for step in self._reordered(name)),
@@ -183,20 +137,36 @@ class MigrationPlan:
         return AlterationWriter(self._format(table), self._relation, self._names.of)
 
     def _renamed(self) -> Iterator[MigrationStep]:
-        for old, new in self.renames.tables.items():
-            step = MigrationStep(f"{old} is renamed to {new}", new, breaking=True)
-            yield self._altered(step, Alteration("rename table", old, name=new))
-        for (old_table, old), new in self.renames.columns.items():
-            table = self.renames.tables.get(old_table, old_table)
-            step = MigrationStep(f"{table}.{old} is renamed to {new}", table, new, breaking=True)
-            type_ = self._type(table, self.renamed.tables[table].columns[new])
-            yield self._altered(step, Alteration("rename column", table, old, new), type_)
+        for change in self.renames.changes():
+            table, column = change.table, change.column
+            step = MigrationStep(change.describe(), table, column, change.breaking)
+            if column is None:
+                step = self._altered(step, Alteration("rename table", change.before, name=table))
+                cost = self._format(table).alterations.rename_table
+                yield replace(step, cost=cost) if step.statements else step
+                continue
+            type_ = self._type(table, self.renamed.tables[table].columns[column])
+            alteration = Alteration("rename column", table, change.before, column)
+            yield self._with_mapping(self._altered(step, alteration, type_))
 
     def _altered(self, step: MigrationStep, alteration: Alteration, type_: str = "") -> MigrationStep:
         statements = self._writer(step.table).statements(alteration, type_)
         if not statements:
             return replace(step, cost="impossible", note=f"{self.warehouse.title} has no statement for it")
         return replace(step, statements=statements, alteration=alteration)
+
+    def _with_mapping(self, step: MigrationStep) -> MigrationStep:
+        """The step with the cost of a rename or a drop in a table that may map columns to its files."""
+        alterations = self._format(step.table).alterations
+        key = alterations.mapping_property
+        if not step.statements:
+            return step
+        if not key:
+            return replace(step, cost=alterations.rename)
+        if sql.table_properties(self.after.tables[step.table]).get(key, "none") != "none":
+            return step
+        note = f"only metadata in a table whose {sql.PROPERTIES_HINT} have {key}: name"
+        return replace(step, cost=alterations.rename, note=note)
 
     def _steps(self, change: Change) -> Iterator[MigrationStep]:
         table, name = change.table, change.column
@@ -207,20 +177,56 @@ class MigrationPlan:
             case DropTable():
                 yield self._altered(step, Alteration("drop table", table))
             case DropColumn(definition=column) if column.complete:
-                yield self._altered(step, Alteration("drop column", table, column.name))
+                yield self._with_mapping(self._altered(step, Alteration("drop column", table, column.name)))
             case AddTable(definition=definition) if definition.complete_columns:
-                yield replace(step, statements=(self._ddl(definition).create(),))
+                comments = self._comments(table, "", *(c.name for c in definition.complete_columns))
+                yield replace(step, statements=(self._ddl(definition).create(), *comments))
             case AddColumn(definition=column) if column.complete:
                 yield self._added(step, column)
+            case ChangeTable(property=sql.PROPERTIES_HINT):
+                yield self._with_properties(step)
+            case (
+                ChangeTable(property="description") | ChangeColumn(property="description" | personal_data.PII)
+            ):
+                yield self._described(step, name or "")
             case ChangeColumn(property="nullable", column=name):
                 yield self._nullability(step, self.after.tables[table].columns[name])
             case _:
                 yield step
 
+    def _with_properties(self, step: MigrationStep) -> MigrationStep:
+        """The step that sets what is new; what is gone from the schema stays with the table."""
+        before, after = (sql.table_properties(s.tables[step.table]) for s in (self.renamed, self.after))
+        changed = {key: value for key, value in after.items() if before.get(key) != value}
+        alteration = Alteration("set properties", step.table, properties=changed)
+        statements = self._writer(step.table).statements(alteration) if changed else ()
+        if not statements:
+            return replace(step, note="the table keeps its properties")
+        return replace(step, statements=statements, alteration=alteration)
+
+    def _described(self, step: MigrationStep, column: str) -> MigrationStep:
+        """The step that writes a comment. What a schema describes is written by loads, too."""
+        if comments := tuple(self._comments(step.table, column)):
+            return replace(step, statements=comments)
+        alteration = Alteration("drop comment", step.table, column)
+        statements = self._writer(step.table).statements(alteration)
+        return replace(step, statements=statements, alteration=alteration) if statements else step
+
+    def _comments(self, table: str, *columns: str) -> Iterator[str]:
+        """The comments on columns, the empty name being that of the table, which the schema describes."""
+        definition, warehouse = self.after.tables[table], self._format(table)
+        for name in columns:
+            text = personal_data.comment_of(definition.columns[name]) if name else definition.description
+            if text:
+                yield from sql.comment_on(
+                    warehouse, self._relation(table), name and self._names.of(name), text
+                )
+
     def _added(self, step: MigrationStep, column: Column) -> MigrationStep:
         definition = self.after.tables[step.table]
+        comments = self._comments(step.table, column.name)
         if not column.required:
-            return replace(step, statements=tuple(self._ddl(definition).add([column])))
+            return replace(step, statements=(*self._ddl(definition).add([column]), *comments))
         fill = self.fills.get((step.table, column.name))
         alteration = Alteration("set not null", step.table, column.name, fill=fill)
         required = self._writer(step.table).statements(alteration, self._type(step.table, column))
@@ -229,7 +235,8 @@ class MigrationPlan:
         else:
             note = "" if fill is not None else "fails if the table has rows; give them a value with --fill"
         added = self._ddl(definition).add([replace(column, nullable=True)])
-        return replace(step, statements=(*added, *required), backfill=fill is not None, note=note)
+        statements = (*added, *required, *comments)
+        return replace(step, statements=statements, backfill=fill is not None, note=note)
 
     def _nullability(self, step: MigrationStep, column: Column) -> MigrationStep:
         type_ = self._type(step.table, column)
@@ -243,7 +250,8 @@ class MigrationPlan:
             note = f"{self.warehouse.title} cannot make a column NOT NULL that is there"
             return replace(step, note=note)
         if fill is None:
-            return replace(step, note="fails if a row has NULL; give these a value with --fill")
+            cost = self._format(step.table).alterations.set_not_null
+            return replace(step, cost=cost, note="fails if a row has NULL; give these a value with --fill")
         return replace(step, cost="rewrite", backfill=True)
 
     def _retyped(self, changes: Sequence[Change]) -> Iterator[MigrationStep]:
@@ -305,7 +313,7 @@ class MigrationPlan:
         if self._format(name).syntax.move_column:
             yield replace(step, statements=tuple(self._moves(name, known, target)))
         else:
-            note = f"{self.warehouse.title} cannot move columns: the table keeps its order"
+            note = f"no column of {self.warehouse.title} is moved: the table keeps its order"
             yield replace(step, note=note)
 
     def _moves(self, table: str, known: Sequence[str], target: Sequence[str]) -> Iterator[str]:

@@ -9,13 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from trellis.schema.model import NOTHING, Column
+from trellis.errors import SchemaError
+from trellis.schema.model import NOTHING, Column, Table
 from trellis.warehouses.types import UNLIMITED
 from trellis.warehouses.warehouse import Cost, Warehouse
 
 Layout = Mapping[str, Sequence[str]]
 """The layout of a table: the expressions of its clauses, by part."""
 
+PROPERTIES_HINT: Final = "x-table-properties"
+"""The hint of a table with properties of its format, by name."""
 _IF_MISSING: Final = "IF NOT EXISTS "
 _COSTS: Sequence[Cost] = ("metadata", "rewrite", "impossible")
 
@@ -76,6 +79,25 @@ def _clauses(warehouse: Warehouse, layout: Layout) -> Iterator[str]:
             yield clause.default
 
 
+def table_properties(table: Table) -> Mapping[str, str]:
+    """The properties that a table is to have. Raises SchemaError where the hint holds something else.
+
+    >>> table_properties(Table("t").with_hints(**{PROPERTIES_HINT: {"delta.appendOnly": True}}))
+    {'delta.appendOnly': 'true'}
+    """
+    properties = table.hints.get(PROPERTIES_HINT) or {}
+    if not isinstance(properties, Mapping):
+        raise SchemaError(
+            f"table {table.name}: {PROPERTIES_HINT} is {properties!r}, not names with values; write for "
+            "example {'delta.logRetentionDuration': 'interval 7 days'}",
+            table=table.name,
+        )
+    return {
+        str(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in properties.items()
+    }
+
+
 def add_columns(
     warehouse: Warehouse,
     table: str,
@@ -111,6 +133,18 @@ def set_not_null(warehouse: Warehouse, table: str, column: str) -> str:
 
 def drop_not_null(warehouse: Warehouse, table: str, column: str) -> str:
     return warehouse.syntax.drop_not_null.format(table=table, column=warehouse.quote(column))
+
+
+def comment_on(warehouse: Warehouse, table: str, column: str, text: str | None) -> list[str]:
+    """The statement that describes a column, or the table where `column` is empty; none for some warehouses.
+
+    >>> from trellis.warehouses.catalog.databases import DUCKDB
+    >>> print(*comment_on(DUCKDB, '"t"', "id", "who"), *comment_on(DUCKDB, '"t"', "", None))
+    COMMENT ON COLUMN "t"."id" IS 'who' COMMENT ON TABLE "t" IS NULL
+    """
+    form = warehouse.syntax.comment_on_column if column else warehouse.syntax.comment_on_table
+    literal = "NULL" if text is None else string_literal(warehouse, text)
+    return [form.format(table=table, column=warehouse.quote(column), text=literal)] if form else []
 
 
 def drop_default(warehouse: Warehouse, table: str, column: str) -> str:

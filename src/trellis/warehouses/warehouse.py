@@ -59,11 +59,10 @@ class Syntax:
     adds_required: bool = True
     """Whether an added column may say that it is required; else another statement does."""
     set_type: str = "ALTER COLUMN {column} TYPE {type}"
+    set_properties: str = ""
+    """An empty form, here and below: there is no such statement."""
     rename_table: str = "ALTER TABLE {table} RENAME TO {name}"
-    """`{name}` is the new name alone, `{qualified}` that with the schema.
-
-    An empty form, here and below: there is no such statement.
-    """
+    """`{name}` is the new name alone, `{qualified}` that with the schema."""
     drop_table: str = "DROP TABLE {table}"
     rename_column: str = "ALTER TABLE {table} RENAME COLUMN {column} TO {name}"
     drop_column: str = "ALTER TABLE {table} DROP COLUMN {column}"
@@ -72,6 +71,9 @@ class Syntax:
     fill_nulls: str = "UPDATE {table} SET {column} = {value} WHERE {column} IS NULL"
     move_column: str = ""
     """`{place}` is FIRST, or AFTER another column."""
+    comment_on_table: str = ""
+    comment_on_column: str = ""
+    """`{text}` is the comment as a string, or NULL."""
     escaped_literals: bool = False
     """Whether a backslash in a string escapes the next character."""
 
@@ -84,6 +86,12 @@ class Alterations:
     in_place: frozenset[tuple[DataType, DataType]] = frozenset()
     """Changes that touch no row: from one type to another, or to a larger precision of the same."""
     drop_not_null: Cost = "metadata"
+    set_not_null: Cost = "metadata"
+    rename_table: Cost = "metadata"
+    rename: Cost = "metadata"
+    """The cost of a new name of a column, and of a drop."""
+    mapping_property: str = ""
+    """The property of tables in which that costs only metadata."""
 
 
 def larger(*types: DataType) -> frozenset[tuple[DataType, DataType]]:

@@ -111,12 +111,12 @@ def test_a_column_that_gets_another_type_keeps_the_layout_of_the_table(
     spark: SparkSession, root: Path, special: str
 ) -> None:
     from trellis.destinations.lake.delta import DeltaStore
-    from trellis.destinations.lake.store import TableName
+    from trellis.destinations.lake.store import TableAlteration, TableName
 
     query = f"DESCRIBE DETAIL delta.`{root}/orders`"
     layout = "clusteringColumns", "partitionColumns", "properties"
     (detail,) = spark.sql(query).select(*layout).collect()
-    DeltaStore(str(root)).change_rows(TableName("", "orders"), {"id": "STRING"}, {})
+    DeltaStore(str(root)).alter_table(TableName("", "orders"), TableAlteration(types={"id": "STRING"}))
     assert rows_of(spark, root, "id", "day") == [{"id": "1", "day": "2026-01-01"}]
     (after,) = spark.sql(query).select(*layout).collect()
     kept = {name: value for name, value in detail["properties"].items() if not name.endswith("maxColumnId")}

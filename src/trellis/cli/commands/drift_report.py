@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from trellis.cli.output.console import counted, cut, grid, indented
 from trellis.cli.output.schema_report import change_dict, show_difference
 from trellis.cli.schema_files import read_schema
-from trellis.cli.schema_store import Changes, StoredSchema, imported
+from trellis.cli.schema_store import StoredSchema, imported
+from trellis.pipelines.datasets.schema_history import Changes
 from trellis.pipelines.drift import Drift, drift
 
 if TYPE_CHECKING:

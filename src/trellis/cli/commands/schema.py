@@ -117,7 +117,8 @@ def diff_schemas(
     """
     from trellis.cli.output.console import console, print_json
     from trellis.cli.output.schema_report import change_dict, show_difference
-    from trellis.cli.schema_store import difference, sides
+    from trellis.cli.schema_store import sides
+    from trellis.pipelines.datasets.schema_history import difference
 
     before, after = sides(a, b, at, dataset, name)
     changes = difference(before, after)

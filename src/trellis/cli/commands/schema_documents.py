@@ -32,6 +32,9 @@ def export_schema(
     declared_only: Annotated[
         bool, option("--declared-only", help="Leave out variant columns and processing hints (x-normalizer).")
     ] = False,
+    version: Annotated[
+        int | None, option("--version", metavar="N", help="This stored version; default the newest.")
+    ] = None,
     dataset: Dataset = None,
     name: Name = None,
     debug: Debug = False,
@@ -46,7 +49,9 @@ def export_schema(
     from trellis.schema.documents.document import declared
 
     target = output_format(format, out)
-    schema = StoredSchema.open(to, dataset, name).newest
+    store = StoredSchema.open(to, dataset, name)
+    schema = store.newest if version is None else store.version(version)
+    store.refuse_unknown_tables(schema, table or ())
     chosen = schema if target.bookkeeping and not table else user_tables(schema, table or ())
     documents = documents_of(declared(chosen) if declared_only else chosen, target)
     for path in write_documents(documents, out, target):

@@ -16,7 +16,7 @@ from trellis.schema.value_rules import RULES
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from trellis.cli.schema_store import Changes, Version
+    from trellis.pipelines.datasets.schema_history import Changes, Version
     from trellis.schema.documents.schema_format import Loss
 
 _HIDDEN = ("x-normalizer", "x-loader", "x-extractor", "row_key", "parent_key", "root_key", NESTED_TYPE)
@@ -133,11 +133,11 @@ def show_difference(changes: Changes, out: Console) -> None:
     for change in changes:
         sign, style = _sign(change)
         sentence = Text(_sentence(change))
-        if getattr(change, "breaking", False):
+        if change.breaking:
             sentence.append("  BREAKING", style="bold red")
         table.add_row(Text(sign, style=style), sentence)
     out.print(indented(table))
-    breaking = sum(getattr(change, "breaking", False) for change in changes)
+    breaking = sum(change.breaking for change in changes)
     out.print(
         f"\n{counted(len(changes), 'change')}, {breaking or 'none'} breaking",
         style="bold red" if breaking else "bold",
@@ -167,7 +167,7 @@ def change_dict(change: AddTable | Any) -> dict[str, Any]:
         "change": type(change).__name__,
         "table": None if isinstance(change, ChangeSchema) else change.table,
         "column": None if isinstance(change, ChangeSchema) else change.column,
-        "breaking": bool(getattr(change, "breaking", False)),
+        "breaking": change.breaking,
         "text": change.describe(),
     }
 

@@ -6,7 +6,7 @@ Staged files have no field ids, so the table maps the names of columns to these.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -22,10 +22,10 @@ from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
-from trellis.destinations.lake.types import name_of
-from trellis.destinations.lake.widening import widens_in_iceberg
-from trellis.destinations.refusals import first_line
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
+from trellis.destinations.lake.types import name_of, widens_in_iceberg
+from trellis.destinations.refusals import first_line, refuse_partition_columns
+from trellis.destinations.sql.literals import string_literal
 from trellis.engine.staging.stage import folder_name
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
@@ -118,21 +118,81 @@ class IcebergStore:
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
         from trellis.destinations.iceberg.types import iceberg_type_of
 
+        self._release_names(name, types)
         with self._changing_schema(name) as table, table.update_schema() as update:
             for column, type_ in types.items():
                 update.add_column((column,), iceberg_type_of(type_))
 
-    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
+    def check_alteration(self, name: TableName, alteration: TableAlteration) -> None:
+        table = self._load(name)
+        partitioned_by = {table.schema().find_field(field.source_id).name for field in table.spec().fields}
+        refuse_partition_columns(name.table, alteration.dropped, partitioned_by)
+
+    def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
+        """Change the metadata; where rows get values or types that Iceberg does not promote, Spark does."""
         from trellis.destinations.iceberg.types import iceberg_type_of
 
-        columns = self._load(name).schema().as_arrow()
-        changes = [(name_of(columns.field(column).type), type_) for column, type_ in types.items()]
-        if values or not all(widens_in_iceberg(*change) for change in changes):
-            self._spark_tables.change_rows(name, types, values)
+        if alteration.properties:
+            with self._changing_schema(name) as table, table.transaction() as transaction:
+                transaction.set_properties(dict(alteration.properties))
+        if alteration.changes_names:
+            self._release_names(name, alteration.renamed.values())
+            with self._changing_schema(name) as table, table.update_schema() as update:
+                for column, new in alteration.renamed.items():
+                    update.rename_column((column,), new)
+                for column in alteration.dropped:
+                    update.delete_column((column,))
+        schema = self._load(name).schema()
+        columns = {field.name: name_of(field.type) for field in schema.as_arrow()}
+        types = {c: type_ for c, type_ in alteration.types.items() if columns[c] != type_}
+        required = dict(alteration.required)
+        promoted = all(widens_in_iceberg(columns[column], type_) for column, type_ in types.items())
+        if alteration.values or alteration.fills or not promoted:
+            rows = TableAlteration(types=types, values=alteration.values, fills=alteration.fills)
+            self._spark_tables.alter_table(name, rows)
+            types = {}
+            kept = (field.name for field in schema.fields if field.required)
+            required = {**dict.fromkeys(kept, True), **required}  # Spark replaces a table without NOT NULL
+        if not (types or required):
             return
-        with self._changing_schema(name) as table, table.update_schema() as update:
+        # A column that is to have a value is one that older writers may leave out.
+        with self._changing_schema(name) as table, table.update_schema(True) as update:
             for column, type_ in types.items():
                 update.update_column((column,), iceberg_type_of(type_))
+            for column, is_required in required.items():
+                update.update_column((column,), required=is_required)
+
+    def _release_names(self, name: TableName, columns: Iterable[str]) -> None:
+        """Write files anew that know another column by one of these names, which an earlier column had.
+
+        Staged files have names alone, so the table's mapping would take their values for those of the new
+        column. Files that Spark writes have the ids of columns.
+        """
+        from pyiceberg.table import TableProperties
+
+        table = self._load(name)
+        mapping = table.name_mapping()
+        former = {alias for field in mapping or () for alias in field.names}
+        former -= {field.name for field in table.schema().fields}
+        if former.isdisjoint(columns):
+            return
+        if table.current_snapshot() is not None:
+            self._spark_tables.spark.run(
+                f"CALL {BACKTICKS.quote(iceberg_catalog(self.root))}.system.rewrite_data_files("
+                f"table => {string_literal(self.sql_name(name))}, options => map('rewrite-all', 'true'))"
+            )
+        with self._changing_schema(name) as rewritten, rewritten.transaction() as transaction:
+            names = rewritten.schema().name_mapping.model_dump_json()
+            transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: names})
+
+    def check_rename(self, name: TableName) -> None:
+        raise SchemaError(
+            f"table {name.table}: a Hadoop catalog of Iceberg does not rename tables; load into a new table",
+            table=name.table,
+        )
+
+    def rename_table(self, name: TableName, new: str) -> None:
+        self.check_rename(name)
 
     def drop_table(self, name: TableName) -> None:
         location = self._location(name)

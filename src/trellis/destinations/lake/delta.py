@@ -18,16 +18,16 @@ import pyarrow as pa
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.folder import explain_os_errors
 from trellis.destinations.lake.files import child, list_folders, place_file, spark_location, storage_of
-from trellis.destinations.lake.formats import DELTA_FORMAT
+from trellis.destinations.lake.formats import COLUMN_MAPPING, DELTA_FORMAT
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.object_store import storage_options
 from trellis.destinations.lake.session import delta_session, storage_settings
 from trellis.destinations.lake.spark_sql import SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile, change_batch, file_statistics
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, name_of
-from trellis.destinations.refusals import first_line
+from trellis.destinations.refusals import first_line, refuse_partition_columns
 from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.location import absolute, is_remote
 from trellis.errors import DestinationError, SchemaError
@@ -158,6 +158,9 @@ class DeltaStore:
         if not _takes_files(table):
             self._spark_tables.write_files(name, files, label, overwrite=overwrite, unique=unique)
             return
+        known = {field.name.lower() for field in table.schema().fields}
+        if not all(known.issuperset(map(str.lower, file.columns)) for file in files):
+            raise CommitConflict  # somebody renamed or dropped a column since the load was planned
         actions = [self._add_file(name, file, label) for file in files]
         mode = "overwrite" if overwrite else "append"
         with self._explained(name):
@@ -203,24 +206,57 @@ class DeltaStore:
     def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
         return self._spark_tables.merge_counts_query(name, label)
 
-    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
-        from deltalake import write_deltalake
-
+    def check_alteration(self, name: TableName, alteration: TableAlteration) -> None:
         table = self._open(name)
-        if not _takes_files(table):
-            self._spark_tables.change_rows(name, types, values)
+        mode = {**table.metadata().configuration, **alteration.properties}.get(COLUMN_MAPPING, "none")
+        changed = [*alteration.dropped, *(alteration.renamed if mode == "none" else ())]
+        refuse_partition_columns(name.table, changed, table.metadata().partition_columns)
+        if mode != "none" or not _takes_files(table):
+            self._spark_tables.check_alteration(name, alteration)
+
+    def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
+        """Write the rows anew, in one commit, unless Spark changes the table.
+
+        Raises CommitConflict where another load committed meanwhile, whose rows would keep the old columns.
+        """
+        from deltalake import CommitProperties, write_deltalake
+        from deltalake.exceptions import CommitFailedError
+
+        if alteration.properties or not _takes_files(self._open(name)):
+            self._spark_tables.alter_table(name, alteration)
             return
-        rows = self.scan(name)
-        fields = [
-            pa.field(field.name, arrow_type_of(types[field.name]) if field.name in types else field.type)
-            for field in rows.schema
-        ]
-        schema = pa.schema(fields)
-        batches = (change_batch(name.table, batch, schema, values) for batch in rows)
+        table = self._open(name)
+        fields = _altered_fields(pa.schema(table.schema()), alteration)
+        schema = pa.schema([field for _, field in fields])
+        rows = self.scan(name, [stored for stored, _ in fields])
+        batches = (
+            change_batch(name.table, batch, schema, alteration.values, alteration.fills) for batch in rows
+        )
         reader = pa.RecordBatchReader.from_batches(schema, batches)
         with self._explained(name):
-            write_deltalake(table, reader, mode="overwrite", schema_mode="overwrite")
+            try:
+                write_deltalake(
+                    table,
+                    reader,
+                    mode="overwrite",
+                    schema_mode="overwrite",
+                    commit_properties=CommitProperties(max_commit_retries=0),
+                )
+            except CommitFailedError as bad:
+                raise CommitConflict from bad
             self._list_invariants(name)
+
+    def check_rename(self, name: TableName) -> None:
+        if is_remote(self.root):
+            raise SchemaError(
+                f"table {name.table}: an object store does not rename the folder of a table; load into a new "
+                "table",
+                table=name.table,
+            )
+
+    def rename_table(self, name: TableName, new: str) -> None:
+        with explain_os_errors(self.root):
+            os.rename(self.location(name), self.location(TableName(name.dataset, new)))
 
     def version(self, name: TableName) -> str:
         return str(self._open(name).version())
@@ -312,6 +348,21 @@ def _takes_files(table: DeltaTable) -> bool:
 
 def _is_plain(version: int, plain: int, lists: int, features: list[str] | None) -> bool:
     return version <= plain or (version >= lists and _PLAIN_FEATURES.issuperset(features or ()))
+
+
+def _altered_fields(schema: pa.Schema, alteration: TableAlteration) -> list[tuple[str, pa.Field]]:
+    """The columns after an alteration, each behind its name before."""
+    fields = []
+    for stored in schema:
+        if stored.name in alteration.dropped:
+            continue
+        field = stored.with_name(alteration.renamed.get(stored.name, stored.name))
+        if field.name in alteration.types:
+            field = field.with_type(arrow_type_of(alteration.types[field.name]))
+        if field.name in alteration.required:
+            field = field.with_nullable(not alteration.required[field.name])
+        fields.append((stored.name, field))
+    return fields
 
 
 def _has_label(table: DeltaTable, label: CommitLabel) -> bool:

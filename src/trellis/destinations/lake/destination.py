@@ -64,6 +64,7 @@ class Lake:
         self.abilities = Abilities(
             store.warehouse,
             default_dataset,
+            alters=True,
             grows_structs=grows_structs,
             staging=rows,
             reads_remote_files=True,

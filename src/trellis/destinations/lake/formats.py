@@ -15,7 +15,7 @@ from trellis.destinations.lake.layout import (
 )
 from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
-from trellis.destinations.lake.widening import widens_in_delta, widens_in_iceberg
+from trellis.destinations.lake.types import widens_in_delta, widens_in_iceberg
 from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType
 from trellis.warehouses.catalog.lakes import DELTA, ICEBERG
@@ -25,6 +25,8 @@ from trellis.warehouses.warehouse import Warehouse
 LABEL_PROPERTY: Final = "trellis.label"
 """The property of an Iceberg snapshot with the label of its commit."""
 NOTES_PROPERTY: Final = "trellis.notes"
+COLUMN_MAPPING: Final = "delta.columnMapping.mode"
+"""The property of a Delta table whose files do not name its columns, unless it is `none`."""
 
 _SUMMARY_COUNTS: Final = ("inserted", "updated", "deleted")
 """What the summary of a snapshot counts of a MERGE, where there are any, in the order of `MERGE_METRICS`."""
@@ -43,7 +45,8 @@ class TableFormat:
 
     `history` is a query of the commits of `{table}`, the last one first, with the label in a column.
     The rows of `layout_query`, of a `{table}`, say by which clauses a table that is replaced lies as it did.
-    `widens` tells which changes of a type touch no row, in tables with the `widening_property` if any.
+    `widens` tells which changes of a type touch no row, in tables with the `widening_property` if any;
+    new names of columns touch none in tables with the `mapping_property` if any.
     """
 
     warehouse: Warehouse
@@ -58,6 +61,7 @@ class TableFormat:
     layout_query: str
     layout_clauses: Callable[[Sequence[Mapping[str, Any]]], Iterator[str]]
     widening_property: str = ""
+    mapping_property: str = ""
     merge_counts: str = ""
     """A query of how many rows of `{table}` the MERGE of `{label}` changed; empty where the MERGE says it."""
 
@@ -107,6 +111,7 @@ DELTA_FORMAT: Final = TableFormat(
     layout_query=DELTA_LAYOUT,
     layout_clauses=delta_clauses,
     widening_property="delta.enableTypeWidening",
+    mapping_property=COLUMN_MAPPING,
     cluster_form="CLUSTER BY ({})",
 )
 ICEBERG_FORMAT: Final = TableFormat(

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trellis.destinations.sql.literals import string_literal
-from trellis.errors import SchemaError
 from trellis.schema.model import Column, Table
 from trellis.warehouses.identifiers import BACKTICKS
+from trellis.warehouses.statements import table_properties
 
-PROPERTIES_HINT: Final = "x-table-properties"
-"""The hint of a table with properties of its format, by name."""
 DELTA_LAYOUT: Final = "DESCRIBE DETAIL {table}"
 ICEBERG_LAYOUT: Final = "DESCRIBE TABLE {table}"
 _PART: Final = re.compile(r"Part \d+")
@@ -35,27 +33,12 @@ class TableLayout:
 
     @staticmethod
     def of(table: Table) -> TableLayout:
-        """Raises SchemaError for properties that are no names with values.
-
-        >>> TableLayout.of(Table("t").with_hints(**{PROPERTIES_HINT: {"delta.appendOnly": True}})).properties
-        {'delta.appendOnly': 'true'}
-        """
-        properties = table.hints.get(PROPERTIES_HINT) or {}
-        if not isinstance(properties, Mapping):
-            raise SchemaError(
-                f"table {table.name}: {PROPERTIES_HINT} is {properties!r}, not names with values; write for "
-                "example {'delta.logRetentionDuration': 'interval 7 days'}",
-                table=table.name,
-            )
+        """Raises SchemaError for properties that are no names with values."""
         return TableLayout(
             tuple(column for column in table.complete_columns if column.hint("partition")),
             tuple(column for column in table.complete_columns if column.hint("cluster")),
-            {str(name): _text(value) for name, value in properties.items()},
+            table_properties(table),
         )
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def delta_clauses(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

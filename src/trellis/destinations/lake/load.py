@@ -19,9 +19,16 @@ from trellis.destinations.base import CatalogTable, Commit, CommitConflict
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
 from trellis.destinations.lake.staged import DataFile, TableFiles, change_batch
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName, TableStore
+from trellis.destinations.lake.store import (
+    CommitLabel,
+    LabelConflict,
+    TableAlteration,
+    TableName,
+    TableStore,
+)
 from trellis.destinations.lake.types import arrow_type_of, declared_type
-from trellis.destinations.refusals import refuse_case_variants, refuse_required
+from trellis.destinations.name_changes import NameChanges
+from trellis.destinations.refusals import null_values, refuse_case_variants, refuse_required
 from trellis.destinations.row_changes import RowChanges, RowTally
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
 from trellis.engine.arrow.nested_types import grows_into
@@ -45,12 +52,16 @@ class LakeLoad:
         """Raises what is wrong with the load, before anything is changed."""
         reset = [Table(name) for name in (*self.commit.reset.drop, *self.commit.reset.empty)]
         refuse_views([*self._tables.values(), *reset], self.catalog)
-        refuse_case_variants(self._tables.values(), self.catalog)
+        refuse_case_variants(self._tables.values(), self._names.catalog)
+        for name in self._names.tables:
+            self.store.check_rename(self._name(name))
         for table in self._tables.values():
             TableLayout.of(table)
-            missing = self._missing(table)
+            values = self.commit.filled.get(table.name, {})
+            missing = [column for column in self._missing(table) if column.name not in values]
             if any(column.required for column in missing) and self._keeps_rows(table.name):
                 refuse_required(table, missing)
+            self._check_alteration(table)
             self._refuse_misfits(table)
         for merge in self._merges:
             merge.check()
@@ -72,7 +83,13 @@ class LakeLoad:
             if name in self.catalog:
                 self.store.drop_table(self._name(name))
         metadata = self.commit.metadata
-        for table in sorted(self._tables.values(), key=lambda table: table.name != metadata.versions):
+        self._change_names()
+        # Of two loads the version decides which one changes the tables. Without rows it is a person's change,
+        # which is planned from the version: that comes last, so that one that was killed is made again.
+        by_hand = not self.commit.files
+        for table in sorted(
+            self._tables.values(), key=lambda table: (table.name == metadata.versions) == by_hand
+        ):
             self._migrate(table)
             if table.name == metadata.versions:
                 self._record_version()
@@ -103,23 +120,84 @@ class LakeLoad:
         if missing or grown:
             added = {column.name: declared[column.name] for column in missing}
             self.store.add_columns(name, {**added, **grown})
-        retyped = {column: type_ for column, type_ in self._retyped(table).items() if column not in grown}
-        values = self.commit.filled.get(table.name, {})
-        filled = {column.name: values[column.name] for column in missing if column.name in values}
-        if retyped or filled:
-            if table.name in self._emptied:
+        alteration = self._row_alteration(table)
+        if alteration:
+            if alteration.changes_rows and table.name in self._emptied:
                 self._empty(table.name)  # what leaves need not fit
-            self.store.change_rows(name, retyped, filled)
+            self.store.alter_table(name, alteration)
+
+    def _change_names(self) -> None:
+        for name in self._names.dropped:
+            self.store.drop_table(self._name(name))
+        for old, new in self._names.tables.items():
+            self.store.rename_table(self._name(old), new)
+        for table in self._tables:
+            if alteration := self._name_alteration(table):
+                self.store.alter_table(self._name(table), alteration)
+
+    def _name_alteration(self, table: str) -> TableAlteration:
+        """What becomes of the properties and the names of columns of a table that is there."""
+        if table not in self._names.catalog:
+            return TableAlteration()
+        properties = {
+            name: value
+            for alteration in self.commit.alterations
+            if (alteration.kind, alteration.table) == ("set properties", table)
+            for name, value in alteration.properties.items()
+        }
+        renamed = self._names.renamed_columns.get(table, {})
+        return TableAlteration(properties, renamed, self._names.dropped_columns.get(table, ()))
+
+    def _row_alteration(self, table: Table) -> TableAlteration:
+        """What becomes of the columns of a table once they have their names, and the new ones are there."""
+        if table.name not in self._catalog:
+            return TableAlteration()
+        grown, values = self._grown(table), self.commit.filled.get(table.name, {})
+        filled = [column for column in self._missing(table) if column.name in values]
+        required = {column.name: True for column in filled if column.required}
+        fills = dict[str, pa.Scalar]()
+        known = self._catalog[table.name].required or ()
+        for alteration in self.commit.alterations:
+            column, is_required = alteration.column, alteration.kind == "set not null"
+            if alteration.table != table.name or not (is_required or alteration.kind == "drop not null"):
+                continue
+            if (column in known) != is_required:
+                required[column] = is_required
+                if alteration.fill is not None:
+                    fills[column] = values[column]
+        return TableAlteration(
+            types={column: type_ for column, type_ in self._retyped(table).items() if column not in grown},
+            values={column.name: values[column.name] for column in filled},
+            fills=fills,
+            required=required,
+        )
+
+    def _check_alteration(self, table: Table) -> None:
+        """Raises SchemaError for what the table cannot have, and for NULL where there is to be none."""
+        names, rows = self._name_alteration(table.name), self._row_alteration(table)
+        if names or rows:
+            stored = self._name(self._names.stored_table(table.name))
+            alteration = replace(names, types=rows.types, required=rows.required)
+            self.store.check_alteration(stored, alteration)
+        for column, is_required in rows.required.items():
+            if is_required and column not in rows.fills and column not in rows.values:
+                nulls = sum(batch.column(0).null_count for batch in self._scan_stored(table.name, [column]))
+                if nulls:
+                    raise null_values(table.name, column, nulls)
+
+    def _scan_stored(self, table: str, columns: Sequence[str]) -> pa.RecordBatchReader:
+        """Columns of a table before any name changes."""
+        stored = [self._names.stored_column(table, column) for column in columns]
+        return self.store.scan(self._name(self._names.stored_table(table)), stored)
 
     def _refuse_misfits(self, table: Table) -> None:
         """Raises SchemaError for a value that does not fit the new type of its column."""
-        grown = self._grown(table)
-        retyped = {column: type_ for column, type_ in self._retyped(table).items() if column not in grown}
+        retyped = self._row_alteration(table).types
         if not retyped or not self._keeps_rows(table.name):
             return
         schema = pa.schema([(column, arrow_type_of(type_)) for column, type_ in retyped.items()])
-        for batch in self.store.scan(self._name(table.name), list(retyped)):
-            change_batch(table.name, batch, schema, NOTHING)
+        for batch in self._scan_stored(table.name, list(retyped)):
+            change_batch(table.name, batch, schema)
 
     def _retyped(self, table: Table) -> Mapping[str, str]:
         """The columns that are there with another type than they are to have, and that type."""
@@ -252,7 +330,8 @@ class LakeLoad:
         """Whether there are rows that the load does not take away before it brings any."""
         if table not in self._catalog or table in self._emptied:
             return False
-        return bool(self.store.scan(self._name(table), limit=1).read_all().num_rows)
+        stored = self._name(self._names.stored_table(table))
+        return bool(self.store.scan(stored, limit=1).read_all().num_rows)
 
     @cached_property
     def _tables(self) -> Mapping[str, Table]:
@@ -261,9 +340,14 @@ class LakeLoad:
         return {table.name: table for table in known if table.complete_columns}
 
     @cached_property
+    def _names(self) -> NameChanges:
+        return NameChanges.of(self.commit.alterations, self.catalog)
+
+    @cached_property
     def _catalog(self) -> Mapping[str, CatalogTable]:
-        """The tables that are there when those to drop are gone."""
-        return {name: table for name, table in self.catalog.items() if name not in self.commit.reset.drop}
+        """The tables that are there when names have changed and those to drop are gone."""
+        known = self._names.catalog
+        return {name: table for name, table in known.items() if name not in self.commit.reset.drop}
 
     @cached_property
     def _emptied(self) -> Sequence[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,17 @@ from trellis.destinations.lake.formats import TableFormat
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
 from trellis.destinations.lake.staged import DataFile
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix
 from trellis.engine.spark.failures import is_schema_conflict
 from trellis.engine.staging.stage import GROUP_ROWS
-from trellis.errors import DestinationError
+from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
 from trellis.schema.personal_data import comment_of
 from trellis.warehouses import statements as sql
+from trellis.warehouses.alterations import Alteration, AlterationWriter
 from trellis.warehouses.identifiers import BACKTICKS
 from trellis.warehouses.statements import ColumnDefinition
 from trellis.warehouses.warehouse import Warehouse
@@ -113,8 +115,7 @@ class SparkTables:
             _comment(table.description),
         ]
         if layout.properties:
-            pairs = (map(string_literal, pair) for pair in layout.properties.items())
-            parts.append(f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})")
+            parts.append(_properties(layout.properties))
         self._change_schema(" ".join(filter(None, parts)))
 
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
@@ -138,33 +139,86 @@ class SparkTables:
                 raise CommitConflict from bad
             raise
 
-    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
-        columns, table = self.describe(name).columns, self.sql_name(name)
-        if self._widens(name, [(columns[column], type_) for column, type_ in types.items()]):
-            for column, type_ in types.items():
+    def check_alteration(self, name: TableName, alteration: TableAlteration) -> None:
+        for column, is_required in alteration.required.items():
+            if is_required:
+                raise SchemaError(
+                    f"table {name.table}, column {column}: Spark does not make a column NOT NULL that is "
+                    "there; leave it nullable, or load into a new table",
+                    table=name.table,
+                )
+
+    def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
+        table = self.sql_name(name)
+        if alteration.properties:
+            self.spark.run(f"ALTER TABLE {table} SET {_properties(alteration.properties)}")
+        if alteration.changes_names and self._is_set(name, self.format.mapping_property):
+            for statement in self._name_statements(table, alteration):
+                self.spark.run(statement)
+            alteration = replace(alteration, renamed={}, dropped=())
+        columns = self.describe(name).columns
+        changes = [(columns[column], type_) for column, type_ in alteration.types.items()]
+        if not alteration.changes_names and self._widens(name, changes):
+            for column, type_ in alteration.types.items():
                 self.spark.run(f"ALTER TABLE {table} ALTER COLUMN {BACKTICKS.quote(column)} TYPE {type_}")
-            if values:
-                assigned = (f"{BACKTICKS.quote(c)} = {spark_literal(v)}" for c, v in values.items())
+            if alteration.values:
+                assigned = (
+                    f"{BACKTICKS.quote(c)} = {spark_literal(v)}" for c, v in alteration.values.items()
+                )
                 self.spark.run(f"UPDATE {table} SET {', '.join(assigned)}")
-            return
-        shown = {column: BACKTICKS.quote(column) for column in columns}
-        changed = {column: f"CAST({shown[column]} AS {type_})" for column, type_ in types.items()}
-        changed |= {column: spark_literal(value) for column, value in values.items()}
-        selected = ", ".join(f"{changed.get(column, name_)} AS {name_}" for column, name_ in shown.items())
+        else:
+            self._rewrite(table, columns, alteration)
+        warehouse = self.format.warehouse
+        for column, value in alteration.fills.items():
+            fields = {"table": table, "column": BACKTICKS.quote(column), "value": spark_literal(value)}
+            self.spark.run(warehouse.syntax.fill_nulls.format(**fields))
+        for column, is_required in alteration.required.items():
+            if not is_required:
+                self.spark.run(sql.drop_not_null(warehouse, table, column))
+
+    def _name_statements(self, table: str, alteration: TableAlteration) -> Iterator[str]:
+        writer = AlterationWriter(self.format.warehouse, lambda _: table)
+        for column, name in alteration.renamed.items():
+            yield from writer.statements(Alteration("rename column", "", column, name))
+        for column in alteration.dropped:
+            yield from writer.statements(Alteration("drop column", "", column))
+
+    def _rewrite(self, table: str, columns: Iterable[str], alteration: TableAlteration) -> None:
+        """Replace a table by its rows with other names, types and values, and keep its layout."""
+        items = []
+        for stored in columns:
+            if stored in alteration.dropped:
+                continue
+            column, item = alteration.renamed.get(stored, stored), BACKTICKS.quote(stored)
+            if column in alteration.types:
+                item = f"CAST({item} AS {alteration.types[column]})"
+            if column in alteration.values:
+                item = spark_literal(alteration.values[column])
+            items.append(f"{item} AS {BACKTICKS.quote(column)}")
         create = sql.create_table(self.format.warehouse, table, []).replace(" ()", "")
-        replace = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
+        create_anew = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
         layout = self.spark.run(self.format.layout_query.format(table=table))
         clauses = self.format.layout_clauses([row.asDict() for row in layout])
-        self.spark.run(" ".join((replace, *clauses, f"AS SELECT {selected} FROM {table}")))
+        self.spark.run(" ".join((create_anew, *clauses, f"AS SELECT {', '.join(items)} FROM {table}")))
 
     def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
         """Whether types change without a row being written."""
         if not all(self.format.widens(before, after) for before, after in changes):
             return False
-        if not (changes and self.format.widening_property):
+        return not changes or self._is_set(name, self.format.widening_property)
+
+    def _is_set(self, name: TableName, key: str) -> bool:
+        """Whether a table has a property of its format, or needs none."""
+        if not key:
             return True
         rows = self.spark.run(f"SHOW TBLPROPERTIES {self.sql_name(name)}")
-        return {row["key"]: row["value"] for row in rows}.get(self.format.widening_property) == "true"
+        return {row["key"]: row["value"] for row in rows}.get(key, "none") not in ("false", "none")
+
+    def check_rename(self, name: TableName) -> None:
+        """Catalogs differ in whether they rename tables; one that does not says so."""
+
+    def rename_table(self, name: TableName, new: str) -> None:
+        self.spark.run(f"ALTER TABLE {self.sql_name(name)} RENAME TO {BACKTICKS.quote(new)}")
 
     def drop_table(self, name: TableName) -> None:
         self.spark.run(f"DROP TABLE {self.sql_name(name)}")
@@ -212,6 +266,11 @@ class SparkTables:
     def _history(self, name: TableName) -> Sequence[Mapping[str, str]]:
         rows = self.spark.run(self.format.history.format(table=self.sql_name(name)))
         return [row.asDict() for row in rows]
+
+
+def _properties(properties: Mapping[str, str]) -> str:
+    pairs = (map(string_literal, pair) for pair in properties.items())
+    return f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})"
 
 
 def _comment(description: str | None) -> str:

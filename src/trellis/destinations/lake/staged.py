@@ -17,7 +17,7 @@ from trellis.destinations.refusals import null_violation, type_mismatch
 from trellis.destinations.scan.connections import configure_connection
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import GROUP_ROWS, StagedFile
-from trellis.schema.model import Table
+from trellis.schema.model import NOTHING, Table
 
 _STRING_LIMIT = 32
 """Longer strings are not worth their place in the log of a table."""
@@ -121,18 +121,23 @@ def staged_rows(files: Sequence[DataFile], types: Mapping[str, str]) -> pa.datas
 
 
 def change_batch(
-    table: str, batch: pa.RecordBatch, schema: pa.Schema, values: Mapping[str, pa.Scalar]
+    table: str,
+    batch: pa.RecordBatch,
+    schema: pa.Schema,
+    values: Mapping[str, pa.Scalar] = NOTHING,
+    fills: Mapping[str, pa.Scalar] = NOTHING,
 ) -> pa.RecordBatch:
-    """Rows of a table with other types, and with one value each in some columns.
+    """Rows of a table, by the order of columns in other types, with one value each in some of them.
 
-    Raises SchemaError for a value that does not fit.
+    `fills` are for NULL alone. Raises SchemaError for a value that does not fit.
     """
     arrays = []
     for field, array in zip(schema, batch.columns, strict=True):
         filled = pa.repeat(values[field.name], len(batch)) if field.name in values else array
         try:
             is_text = pa.types.is_string(field.type) and not pa.types.is_string(filled.type)
-            arrays.append(_text_of(filled) if is_text else filled.cast(field.type))
+            cast = _text_of(filled) if is_text else filled.cast(field.type)
+            arrays.append(cast.fill_null(fills[field.name].cast(field.type)) if field.name in fills else cast)
         except pa.ArrowException as bad:
             real, declared = name_of(array.type), name_of(field.type)
             misfit = _first_misfit(filled, field.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -36,6 +36,34 @@ class CommitLabel:
     @staticmethod
     def of_load(load_id: str) -> CommitLabel:
         return CommitLabel(f"trellis-load-{load_id}")
+
+
+@dataclass(frozen=True)
+class TableAlteration:
+    """What becomes of a table that is there: of its properties, then of names, then of rows.
+
+    `renamed` and `dropped` are columns by their names before, all others have their names after: `types` of
+    columns, `values` that all rows get, `fills` for rows that have NULL, and whether a value is `required`.
+    """
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    dropped: Collection[str] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    fills: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    required: Mapping[str, bool] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return any((self.properties, self.changes_names, self.changes_rows, self.required))
+
+    @property
+    def changes_names(self) -> bool:
+        return bool(self.renamed or self.dropped)
+
+    @property
+    def changes_rows(self) -> bool:
+        return bool(self.types or self.values or self.fills)
 
 
 class LabelConflict(Exception):
@@ -101,12 +129,19 @@ class TableStore(LakeReader, ReachedBySpark, Protocol):
         """Add columns; one of structs that is there gets the fields that it lacks."""
         ...
 
-    def change_rows(self, name: TableName, types: Mapping[str, str], values: Mapping[str, pa.Scalar]) -> None:
-        """Give columns other types, and all rows a value in some columns.
-
-        Raises SchemaError for a value that does not fit its new type.
-        """
+    def check_alteration(self, name: TableName, alteration: TableAlteration) -> None:
+        """Raises SchemaError for a change that the table cannot have, whatever its rows are."""
         ...
+
+    def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
+        """Raises SchemaError for a value that does not fit its new type."""
+        ...
+
+    def check_rename(self, name: TableName) -> None:
+        """Raises SchemaError where tables cannot get another name."""
+        ...
+
+    def rename_table(self, name: TableName, new: str) -> None: ...
 
     def drop_table(self, name: TableName) -> None: ...
 

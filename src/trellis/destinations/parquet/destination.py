@@ -91,6 +91,7 @@ class Parquet:
         default_dataset="",
         casts=False,
         nested_types=True,
+        alters=True,
         grows_structs=True,
         no_merge="plain Parquet files are only appended to or replaced, while delta:PATH, iceberg:PATH, "
         "duckdb:FILE and postgresql://HOST/DB merge",
@@ -139,7 +140,13 @@ class Parquet:
             if table.name in manifest.tables:
                 merged_columns(table, manifest.tables[table.name], retyped.get(table.name, ()))
         plan = Migration(
-            DUCKDB, catalog_of(manifest), type_name, render_literal, retyped=retyped, filled=filled
+            DUCKDB,
+            catalog_of(manifest),
+            type_name,
+            render_literal,
+            retyped=retyped,
+            filled=filled,
+            comments=False,
         )
         return plan.statements(schema.tables.values())
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, Commit
+from trellis.destinations.name_changes import NameChanges
+from trellis.destinations.parquet.alterations import refuse_nulls, write_filled, write_renamed
 from trellis.destinations.parquet.files import (
     arrow_schema_of,
     read_footer,
@@ -17,7 +19,7 @@ from trellis.destinations.parquet.files import (
 )
 from trellis.destinations.parquet.manifest import LiveFile, LiveTable, Manifest
 from trellis.destinations.parquet.rewrite import rewrite
-from trellis.destinations.parquet.types import type_name
+from trellis.destinations.parquet.types import file_type, type_name
 from trellis.destinations.refusals import (
     refuse_case_variant_columns,
     refuse_case_variants,
@@ -105,6 +107,7 @@ class ParquetLoad:
             for name, table in tables.items()
         }
         self.rewritten = self._rewrite_tables(tables)
+        self._require_values(tables)
         self.result = Draft(dict(self.tables_before))
         others = [name for name in commit.reset.empty if name in self.tables_before and name not in tables]
         for name in others:
@@ -134,13 +137,56 @@ class ParquetLoad:
     def _tables_before(self) -> dict[str, LiveTable]:
         """The tables as the load finds them, without what it takes away before it brings anything."""
         reset = self.commit.reset
-        tables = {name: table for name, table in self.base.tables.items() if name not in reset.drop}
+        tables = {name: table for name, table in self._renamed_tables().items() if name not in reset.drop}
         without_rows = [name for name in tables_to_empty(self.commit) if name in tables]
         tables.update({name: replace(tables[name], files=()) for name in without_rows})
         versions = tables.get(self.commit.metadata.versions)
         if reset.versions and versions:
             tables[self.commit.metadata.versions] = self._without_versions(versions)
         return tables
+
+    def _renamed_tables(self) -> dict[str, LiveTable]:
+        """The tables under their new names; where names of columns change the files are written anew."""
+        changes = NameChanges.of(self.commit.alterations, catalog_of(self.base))
+        tables: dict[str, LiveTable] = {}
+        for name in changes.catalog:
+            live = self.base.tables[changes.stored_table(name)]
+            renamed = changes.renamed_columns.get(name, {})
+            dropped = changes.dropped_columns.get(name, ())
+            if renamed or dropped or name not in self.base.tables:
+                kept = [column for column in live.columns if column not in dropped]
+                columns = {renamed.get(column, column): live.columns[column] for column in kept}
+                files = []
+                for file in live.files:
+                    target = self._scratch_path("renamed", file)
+                    count = write_renamed(os.path.join(self.root, file.path), target, renamed, dropped)
+                    files.append(replace(file, path=target, columns=count))
+                live = LiveTable(columns, tuple(files))
+            tables[name] = live
+        return tables
+
+    def _require_values(self, tables: Mapping[str, Table]) -> None:
+        """Fill what is NULL in columns that become NOT NULL. Raises SchemaError where nothing fills it."""
+        for alteration in self.commit.alterations:
+            name, column = alteration.table, alteration.column
+            live = self._table_before(name)
+            if alteration.kind != "set not null" or name not in tables or column not in live.columns:
+                continue
+            if alteration.fill is None:
+                refuse_nulls(name, column, (os.path.join(self.root, file.path) for file in live.files))
+                continue
+            value = self.commit.filled[name][column].cast(file_type(tables[name].columns[column]))
+            files = []
+            for file in live.files:
+                target = self._scratch_path("filled", file)
+                count = write_filled(os.path.join(self.root, file.path), target, {column: value})
+                files.append(replace(file, path=target, columns=count))
+            self.rewritten[name] = replace(live, files=tuple(files))
+
+    def _scratch_path(self, step: str, file: LiveFile) -> str:
+        """A place outside of the tables for what a step makes of a file, which another one may have made."""
+        name = os.path.relpath(file.path, self.scratch) if os.path.isabs(file.path) else file.path
+        return os.path.abspath(os.path.join(self.scratch, step, name))
 
     def _without_versions(self, live: LiveTable) -> LiveTable:
         """The table of versions without those of this schema."""
@@ -178,7 +224,7 @@ class ParquetLoad:
         changed = [column for column in retyped if column.name in present]
         if not changed and not filled:
             return file
-        target = os.path.abspath(os.path.join(self.scratch, "rewritten", file.path))
+        target = self._scratch_path("rewritten", file)
         rewrite(path, table, changed, filled, target)
         return replace(file, path=target, columns=file.columns + len(filled))
 

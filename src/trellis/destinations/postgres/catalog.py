@@ -14,7 +14,8 @@ _COLUMNS = """
     SELECT c.relname, c.relkind IN ('v', 'm'), a.attname, format_type(a.atttypid, a.atttypmod),
         CASE WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,
         a.atttypmod >= 0, a.attgenerated <> '' OR a.attidentity = 'a',
-        a.attnotnull AND (a.atthasdef OR a.attidentity <> ''), a.attnotnull
+        a.attnotnull AND (a.atthasdef OR a.attidentity <> ''), a.attnotnull,
+        pg_has_role(c.relowner, 'USAGE'), obj_description(c.oid, 'pg_class'), col_description(c.oid, a.attnum)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_type t ON t.oid = a.atttypid
@@ -50,10 +51,15 @@ def read_catalog(session: Session, dataset: str) -> Catalog:
     defaulted: dict[str, set[str]] = {}
     required: dict[str, set[str]] = {}
     views = set()
+    comments: dict[str, dict[str, str]] = {}
     rows = session.run(_COLUMNS, [dataset])
-    for table, is_view, column, shown, type_, bounded, is_computed, default, not_null in rows:
+    for table, is_view, column, shown, type_, bounded, is_computed, default, not_null, *commented in rows:
         columns.setdefault(table, {})
         types.setdefault(table, {})
+        is_own, table_comment, column_comment = commented
+        if is_own:
+            of_table = comments.setdefault(table, {"": table_comment} if table_comment else {})
+            of_table.update({column: column_comment} if column_comment else {})
         if is_view:
             views.add(table)
         if column is not None:
@@ -67,7 +73,14 @@ def read_catalog(session: Session, dataset: str) -> Catalog:
             defaulted.setdefault(table, set()).add(column)
     return Catalog(
         {
-            name: CatalogTable(name, columns[name], types[name], name in views, required.get(name, ()))
+            name: CatalogTable(
+                name,
+                columns[name],
+                types[name],
+                name in views,
+                required.get(name, ()),
+                comments.get(name),
+            )
             for name in columns
         },
         {name: frozenset(computed.get(name, ())) for name in columns},

@@ -16,6 +16,7 @@ URL_FORM = "spark:CATALOG.SCHEMA"
 def _open(url: str) -> Destination:
     """The tables of a schema in a catalog of the session; the types are those that every format has."""
     import os
+    from dataclasses import replace
 
     from trellis.destinations.folder import staging_root
     from trellis.destinations.lake.destination import Lake
@@ -27,7 +28,10 @@ def _open(url: str) -> Destination:
     catalog, dot, schema = url.partition(":")[2].partition(".")
     if not (catalog and dot and schema):
         raise UsageError(f"{url!r} names no schema of a catalog; write {URL_FORM}")
-    store = SparkStore(catalog, f"{catalog}.{schema}", ICEBERG_FORMAT.warehouse, get_session)
+    iceberg = ICEBERG_FORMAT.warehouse
+    # Spark has no statement that makes a column NOT NULL.
+    warehouse = replace(iceberg, syntax=replace(iceberg.syntax, set_not_null=""))
+    store = SparkStore(catalog, f"{catalog}.{schema}", warehouse, get_session)
     folder = os.path.join(staging_root(), folder_name(f"spark {catalog}"))
     return Lake(url, store, (folder, None), schema)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,10 @@ from trellis.destinations.refusals import refuse_case_variants
 from trellis.destinations.sql.literals import LiteralRenderer
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.sql.preconditions import refuse_views
+from trellis.dialects import system_prefixes
 from trellis.schema.model import Column, Schema, Table
+from trellis.schema.personal_data import comment_of
+from trellis.schema.system import is_system
 from trellis.warehouses import statements as sql
 from trellis.warehouses.statements import ColumnDefinition
 from trellis.warehouses.warehouse import Warehouse
@@ -35,6 +38,8 @@ class Migration:
     name_of: Callable[[str], str] = quoted
     retyped: Mapping[str, Sequence[str]] = field(default_factory=dict)
     filled: FillValues = field(default_factory=dict)
+    comments: bool = True
+    """Whether descriptions become comments, where the warehouse has any."""
 
     def of_schema(self, schema: Schema) -> list[str]:
         """Raises SchemaError for names that differ only in case, and for views in the place of tables."""
@@ -53,7 +58,7 @@ class Migration:
         name = self.name_of(table.name)
         if table.name not in self.catalog:
             definitions = [ColumnDefinition(c.name, self.type_of(c), c.required) for c in columns]
-            return [sql.create_table(self.warehouse, name, definitions)]
+            return [sql.create_table(self.warehouse, name, definitions), *self._comments(table, {})]
         statements: list[str] = []
         missing = self.missing(table)
         for column in missing:
@@ -62,7 +67,22 @@ class Migration:
         for column in columns:
             if column.name in retyped and column not in missing:
                 statements.append(sql.set_type(self.warehouse, name, column.name, self.type_of(column)))
-        return statements
+        comments = self.catalog[table.name].comments
+        return statements if comments is None else [*statements, *self._comments(table, comments)]
+
+    def _comments(self, table: Table, stored: Mapping[str, str]) -> Iterator[str]:
+        """Comments that are not what the schema describes; where it describes nothing, any may stand.
+
+        Bookkeeping has none: every load of a dataset that is there already would write them first.
+        """
+        if not self.comments or is_system(table.name, *system_prefixes()):
+            return
+        key = self.warehouse.identifiers.key
+        known = {key(column): comment for column, comment in stored.items()}
+        described = {"": table.description, **{c.name: comment_of(c) for c in table.complete_columns}}
+        for column, text in described.items():
+            if text and known.get(key(column)) != text:
+                yield from sql.comment_on(self.warehouse, self.name_of(table.name), column, text)
 
     def missing(self, table: Table) -> list[Column]:
         """Columns of the schema that a real table lacks."""

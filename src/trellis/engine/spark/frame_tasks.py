@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -32,6 +32,9 @@ from trellis.errors import UsageError
 
 VALUE: Final = "value"
 Batches = Iterable[pa.RecordBatch]
+JsonPath = tuple[str, ...]
+ELEMENT: Final = ""
+"""The step of a path to what is in a list, and to the values of a map."""
 
 
 @dataclass(frozen=True)
@@ -120,18 +123,22 @@ def frame_splits(batches: Batches, layout: FrameLayout) -> Iterator[tuple[Split,
 
 
 def row_batches(
-    malformed_reason: str, json_columns: Sequence[str], split: Split, batches: Batches, size: int
+    malformed_reason: str,
+    json_paths: Mapping[str, Collection[JsonPath]],
+    split: Split,
+    batches: Batches,
+    size: int,
 ) -> Iterator[RowBatch | MalformedRows]:
     """The rows in batches of the usual size, and beside them those that Spark's reader could not read.
 
-    `json_columns` hold texts of JSON.
+    Columns hold texts of JSON at `json_paths`.
     """
     first = number = 0
     for batch in batches:
-        for name in json_columns:
+        for name, paths in json_paths.items():
             at = batch.schema.get_field_index(name)
-            texts = pa.ExtensionArray.from_storage(pa.json_(), batch.column(at).cast(pa.string()))
-            batch = batch.set_column(at, name, texts)
+            values = batch.column(at)
+            batch = batch.set_column(at, name, values.cast(_with_json_types(values.type, paths)))
         for start in range(0, batch.num_rows, BATCH):
             rows = batch.slice(start, BATCH)
             if not malformed_reason:
@@ -139,6 +146,26 @@ def row_batches(
             else:
                 yield from _without_malformed(malformed_reason, number, first, rows)
             first, number = first + rows.num_rows, number + 1
+
+
+def _with_json_types(type_: pa.DataType, paths: Collection[JsonPath]) -> pa.DataType:
+    """The type with JSON at some paths.
+
+    >>> _with_json_types(pa.list_(pa.struct({"v": pa.string()})), [(ELEMENT, "v")])
+    ListType(list<item: struct<v: extension<arrow.json>>>)
+    """
+    if () in paths:
+        return pa.json_()
+
+    def inner(step: str, field: pa.Field) -> pa.Field:
+        below = [path[1:] for path in paths if path[0] == step]
+        return field.with_type(_with_json_types(field.type, below)) if below else field
+
+    if pa.types.is_struct(type_):
+        return pa.struct([inner(field.name, field) for field in type_])
+    if pa.types.is_map(type_):
+        return pa.map_(type_.key_field, inner(ELEMENT, type_.item_field))
+    return pa.list_(inner(ELEMENT, type_.value_field))
 
 
 def _without_malformed(

@@ -9,10 +9,10 @@ again for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from trellis.engine.conform.choose import conformer_of
 from trellis.engine.input.blocks import BLOCK, Block, Split
@@ -26,10 +26,12 @@ from trellis.engine.plan import Peek, Plan
 from trellis.engine.records.files import fingerprint_of, table_of_file
 from trellis.engine.spark.failures import job_failure
 from trellis.engine.spark.frame_tasks import (
+    ELEMENT,
     VALUE,
     Batches,
     ConformPartition,
     FrameLayout,
+    JsonPath,
     file_blocks,
     frame_splits,
     row_batches,
@@ -46,7 +48,7 @@ from trellis.evolution.observe import Observations
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, MapType, StructType
 
 PEEK_ROWS: Final = 1_000
 PARTITION: Final = "__trellis_partition"
@@ -186,11 +188,11 @@ def _with_layout(
         split_of = partial(split_of_partition, title)
         frame = frame.withColumn(PARTITION, functions.spark_partition_id())
     if payload is None:
-        frame, json_columns = _with_json(frame)
+        frame, json_paths = _with_json(frame)
         _refuse_unsupported(frame)
         reason = source.format.malformed_reason if source is not None and MALFORMED in frame.columns else ""
         frame, names = _with_plain_names(frame)
-        return frame, FrameLayout(keys, split_of, partial(row_batches, reason, json_columns), names)
+        return frame, FrameLayout(keys, split_of, partial(row_batches, reason, json_paths), names)
     read = file_blocks if source is not None and source.format.lines else value_blocks
     columns = [_json_of(frame, payload).alias(VALUE), *_topic_places(frame, payload)]
     return frame.select(*columns, *keys), FrameLayout(keys, split_of, read)
@@ -222,15 +224,54 @@ def _topic_places(frame: DataFrame, payload: str) -> list[Column]:
     return [(frame["offset"].cast("long") - 1).alias(POSITION), file]  # positions of a load count from 1
 
 
-def _with_json(frame: DataFrame) -> tuple[DataFrame, tuple[str, ...]]:
-    """The frame with its columns of VARIANT as texts of JSON, and the names of these."""
+def _with_json(frame: DataFrame) -> tuple[DataFrame, Mapping[str, Sequence[JsonPath]]]:
+    """The frame with its values of VARIANT as texts of JSON, and their paths by column."""
     from pyspark.sql import functions
 
-    names = tuple(column.name for column in frame.schema if column.dataType.typeName() == "variant")
-    for name in names:
-        text = functions.to_json(functions.col("`" + name.replace("`", "``") + "`"))
-        frame = frame.withColumn(name, functions.nullif(text, functions.lit("null")))
-    return frame, names
+    paths = {field.name: [*_variant_paths(field.dataType)] for field in frame.schema}
+    texts = {
+        field.name: _with_texts(functions.col("`" + field.name.replace("`", "``") + "`"), field.dataType)
+        for field in frame.schema
+        if paths[field.name]
+    }
+    for name, text in texts.items():
+        frame = frame.withColumn(name, text)
+    return frame, {name: paths[name] for name in texts}
+
+
+def _variant_paths(type_: DataType) -> Iterator[JsonPath]:
+    """The paths of values of VARIANT in those of a type."""
+    if type_.typeName() == "variant":
+        yield ()
+    for name, inner in _inner_types(type_):
+        yield from ((name, *path) for path in _variant_paths(inner))
+
+
+def _inner_types(type_: DataType) -> Iterator[tuple[str, DataType]]:
+    """The types inside of one, each behind a step of a path. Keys of maps hold no VARIANT."""
+    if type_.typeName() == "struct":
+        yield from ((field.name, field.dataType) for field in cast("StructType", type_))
+    elif type_.typeName() in ("array", "map"):
+        yield ELEMENT, getattr(type_, "elementType", None) or cast("MapType", type_).valueType
+
+
+def _with_texts(column: Column, type_: DataType) -> Column:
+    """The values of a column with texts of JSON in place of VARIANT, whose null is no value."""
+    from pyspark.sql import functions
+
+    inner = dict(_inner_types(type_)) if [*_variant_paths(type_)] else {}
+    match type_.typeName():
+        case "variant":
+            return functions.nullif(functions.to_json(column), functions.lit("null"))
+        case "struct" if inner:
+            fields = (_with_texts(column.getField(name), of).alias(name) for name, of in inner.items())
+            return functions.when(column.isNotNull(), functions.struct(*fields))
+        case "array" if inner:
+            return functions.transform(column, lambda element: _with_texts(element, inner[ELEMENT]))
+        case "map" if inner:
+            return functions.transform_values(column, lambda _, value: _with_texts(value, inner[ELEMENT]))
+        case _:
+            return column
 
 
 def _json_of(frame: DataFrame, payload: str) -> Column:
@@ -254,7 +295,7 @@ def _json_of(frame: DataFrame, payload: str) -> Column:
 
 # ---- what a frame may hold
 
-_UNSUPPORTED: Final = ("interval", "daytimeinterval", "yearmonthinterval", "variant")
+_UNSUPPORTED: Final = ("interval", "daytimeinterval", "yearmonthinterval")
 """Types that no data type takes."""
 
 

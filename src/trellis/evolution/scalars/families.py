@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import Enum
 from uuid import UUID
 
-from trellis.evolution.scalars.values import HexBytes, Wei
+from trellis.evolution.scalars.values import HexBytes, JsonScalar, Wei
 from trellis.schema.model import DataType
 
 _FAMILIES: dict[type, DataType] = {
@@ -22,6 +22,7 @@ _FAMILIES: dict[type, DataType] = {
     dict: "json",
     list: "json",
     tuple: "json",
+    JsonScalar: "json",
     Decimal: "decimal",
     Wei: "wei",
     datetime: "timestamp",

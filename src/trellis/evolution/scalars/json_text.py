@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 from uuid import UUID
 
-from trellis.evolution.scalars.values import MISFIT, HexBytes
+from trellis.evolution.scalars.values import MISFIT, HexBytes, JsonScalar
 
 
 def plain(value: Any) -> Any:
@@ -88,6 +88,8 @@ def _refuse(word: str) -> Any:
 
 def default(value: Any) -> Any:
     """A value that JSON has no form for, as one that it has."""
+    if isinstance(value, JsonScalar):
+        return value.value
     if isinstance(value, (date, time)):
         return value.isoformat()
     if isinstance(value, (bytes, bytearray, memoryview)):

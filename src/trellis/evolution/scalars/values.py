@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
@@ -47,6 +48,22 @@ class JsonArray(list[Any]):
     """A list that stays one value."""
 
     __slots__ = ()
+
+
+class JsonScalar:
+    """A number, a text or a truth value that is JSON in its column, beside objects and lists.
+
+    >>> str(JsonScalar(True))
+    'true'
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __str__(self) -> str:
+        return json.dumps(self.value, ensure_ascii=False)
 
 
 class Wei(Decimal):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.evolution.observe import Observations, Position
-from trellis.schema.compare import AddColumn, AddTable, Change
+from trellis.schema.compare import AddColumn, AddTable, Change, RenameColumn, RenameTable
 from trellis.schema.model import Column, DataType, Schema, Table
 
 _COLUMNS: Final[tuple[tuple[str, DataType, bool], ...]] = (
@@ -23,6 +23,7 @@ _COLUMNS: Final[tuple[tuple[str, DataType, bool], ...]] = (
     ("file", "text", False),
     ("line", "bigint", False),
     ("changed_at", "timestamp", True),
+    ("renamed_from", "text", False),
 )
 SCHEMA_CHANGES: Final = Table(
     "_trellis_schema_changes",
@@ -52,7 +53,8 @@ class ChangeLog:
             file, line = _split(place_of(change))
             version = (after.name, after.stored_version, after.stored_hash)
             what = (change.table, change.column, change.describe())
-            values = (self.load_id, *version, *what, self.pipeline, file, line, self.now)
+            before = change.before if isinstance(change, RenameTable | RenameColumn) else None
+            values = (self.load_id, *version, *what, self.pipeline, file, line, self.now, before)
             rows.append(dict(zip(SCHEMA_CHANGES.columns, values, strict=True)))
         return {SCHEMA_CHANGES.name: rows} if rows else {}
 

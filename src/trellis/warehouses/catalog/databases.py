@@ -18,6 +18,8 @@ from trellis.warehouses.types import (
 )
 from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
 
+_COMMENT_ON_TABLE: Final = "COMMENT ON TABLE {table} IS {text}"
+_COMMENT_ON_COLUMN: Final = "COMMENT ON COLUMN {table}.{column} IS {text}"
 _SET_TYPE: Final = "ALTER COLUMN {column} TYPE {type} USING CAST({column} AS {type})"
 
 DUCKDB: Final = Warehouse(
@@ -40,6 +42,8 @@ DUCKDB: Final = Warehouse(
         adds_several=False,
         adds_required=False,
         set_type=_SET_TYPE,
+        comment_on_table=_COMMENT_ON_TABLE,
+        comment_on_column=_COMMENT_ON_COLUMN,
         # A transaction that has updated rows cannot set NOT NULL.
         fill_nulls="ALTER TABLE {table} ALTER COLUMN {column} TYPE {type} USING coalesce({column}, {value})",
     ),
@@ -68,7 +72,12 @@ POSTGRES: Final = Warehouse(
         "bool": ("bool",),
     },
     max_columns=1600,
-    syntax=Syntax(constraints=(("unique", "UNIQUE"),), set_type=_SET_TYPE),
+    syntax=Syntax(
+        constraints=(("unique", "UNIQUE"),),
+        set_type=_SET_TYPE,
+        comment_on_table=_COMMENT_ON_TABLE,
+        comment_on_column=_COMMENT_ON_COLUMN,
+    ),
     alterations=Alterations("rewrite", larger("text", "decimal", "timestamp", "time")),
     transactional_ddl=True,
 )

@@ -10,6 +10,7 @@ from trellis.warehouses.identifiers import BACKTICKS, Identifiers
 from trellis.warehouses.types import UNLIMITED, NativeType, NumberType, floats, integers, native_types
 from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
 
+_SET_NOT_NULL: Final = "ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"
 _PARTITIONED: Final = Clause("partition", "PARTITIONED BY ({})")
 
 DATABRICKS_ICEBERG: Final = Warehouse(
@@ -28,6 +29,7 @@ DATABRICKS_ICEBERG: Final = Warehouse(
         add="ALTER TABLE {table} ADD COLUMNS ({columns})",
         added="{column}",
         rename_table="ALTER TABLE {table} RENAME TO {qualified}",
+        set_properties="ALTER TABLE {table} SET TBLPROPERTIES ({properties})",
         set_not_null="",
         move_column="ALTER TABLE {table} ALTER COLUMN {column} {place}",
         escaped_literals=True,
@@ -51,6 +53,15 @@ DELTA: Final = replace(
         NumberType("DECIMAL({},{})"),
         NumberType("STRING", UNLIMITED, UNLIMITED, UNLIMITED, free_scale=True),
     ),
+    syntax=replace(DATABRICKS.syntax, set_not_null=_SET_NOT_NULL, move_column=""),
+    # Delta Lake drops NOT NULL without touching a row; Trellis writes them anew unless Spark has the table.
+    alterations=replace(
+        DATABRICKS.alterations,
+        set_not_null="rewrite",
+        drop_not_null="rewrite",
+        rename="rewrite",
+        mapping_property="delta.columnMapping.mode",
+    ),
     formats={},
 )
 ICEBERG: Final = replace(
@@ -58,7 +69,7 @@ ICEBERG: Final = replace(
     name="iceberg",
     title="Iceberg",
     types={**DELTA.types, "bigint": integers("INT", "BIGINT"), "time": NativeType("TIME")},
-    syntax=DATABRICKS_ICEBERG.syntax,
+    syntax=replace(DATABRICKS_ICEBERG.syntax, set_not_null=_SET_NOT_NULL, move_column=""),
     alterations=DATABRICKS_ICEBERG.alterations,
 )
 ATHENA_ICEBERG: Final = Warehouse(
@@ -124,12 +135,13 @@ PARQUET: Final = Warehouse(
         create_table="{table} ({columns})",
         add="{table} + ({columns})",
         added="{column}",
-        rename_table="",
-        drop_table="",
-        rename_column="",
-        drop_column="",
-        set_not_null="",
-        drop_not_null="",
+        rename_table="{table} -> {name}",
+        drop_table="- {table}",
+        rename_column="{table} + ({column} -> {name})",
+        drop_column="{table} - ({column})",
+        set_not_null="{table} + ({column} NOT NULL)",
+        drop_not_null="{table} - ({column} NOT NULL)",
+        fill_nulls="{table} + ({column} = {value})",
     ),
-    alterations=Alterations("rewrite"),
+    alterations=Alterations("rewrite", rename_table="rewrite", rename="rewrite"),
 )

@@ -149,6 +149,19 @@ def test_texts_of_json_are_json(warehouse: Warehouse) -> None:
     assert [row["value"] for row in warehouse.rows("t__l")] == [7]
 
 
+def test_texts_of_json_inside_of_others_are_json(warehouse: Warehouse) -> None:
+    texts = pa.array(['{"a":1}', "[1]", "5", '"x"', "null", None], pa.json_())
+    struct = pa.StructArray.from_arrays([texts], names=["v"])
+    lists = pa.ListArray.from_arrays(list(range(7)), struct)
+    maps = pa.MapArray.from_arrays(list(range(7)), pa.array(["k"] * 6), texts)
+    warehouse.pipeline.load(pa.table({"s": struct, "l": lists, "m": maps}), table="t")
+    expected = ['{"a":1}', "[1]", "5", '"x"', None, None]
+    assert warehouse.values("s__v") == expected
+    assert [row.get("v") for row in warehouse.rows("t__l")] == expected
+    assert warehouse.values("m") == [f'{{"k":{text or "null"}}}' for text in expected]
+    assert ("s__v", "json", None, None) in said(warehouse)
+
+
 # --- Digits ---------------------------------------------------------------------------------------------
 
 

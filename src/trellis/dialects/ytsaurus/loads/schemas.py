@@ -98,6 +98,8 @@ def _choose_target(
 
 def _refuse_hints(request: TableRequest) -> None:
     hints = replace(request, keys=()).hints_in_words()
+    if not hints and isinstance(request.contract, Mapping) and "values" in request.contract:
+        hints = "contract values"
     if hints:
         raise UsageError(f"{hints}: a table of YTsaurus has its own from its schema; leave it out")
     if request.mode == "merge":

@@ -15,7 +15,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -37,6 +36,7 @@ from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.yson.values import split_attributes
 from trellis.errors import TrellisError, UsageError
+from trellis.pipelines.operations.loopback import is_loopback
 
 BLOCK_SIZE: Final = 2**18
 MAX_ANSWERS: Final = 10_000
@@ -264,17 +264,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_error(self, error: TrellisError, status: int = 400) -> None:
         document = error_document(error)
         self._send_value(_json(document).encode(), status, _error_headers(document))
-
-
-def is_loopback(host: str) -> bool:
-    """
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0")]
-    [True, True, True, False]
-    """
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _join_blocks(first: bytes, rows: Iterable[bytes]) -> Iterator[bytes]:

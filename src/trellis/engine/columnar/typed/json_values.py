@@ -6,6 +6,7 @@ The keys of a map are data, so they make no columns, unless the table has column
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from trellis.engine.arrow.types import is_json_text, value_type
 from trellis.engine.input.parquet import rows_of
-from trellis.evolution.scalars.values import JsonArray, JsonObject
+from trellis.evolution.scalars.values import JsonArray, JsonObject, JsonScalar
 
 Path = tuple[str, ...]
 Spreads = Callable[[Path], bool]
@@ -44,7 +45,10 @@ def _mark(type_: pa.DataType, path: Path, spreads: Spreads) -> _Mark | None:
         return _parsed
     type_ = value_type(type_)
     if pa.types.is_map(type_):
-        return None if spreads(path) else JsonObject
+        if spreads(path):
+            return None
+        member = _mark(type_.item_type, (*path, ""), lambda below: False)
+        return partial(_marked_map, member) if member else JsonObject
     if pa.types.is_struct(type_):
         marks = {f.name: mark for f in type_ if (mark := _mark(f.type, (*path, f.name), spreads))}
         return (lambda value: _mark_members(value, marks)) if marks else None
@@ -58,7 +62,9 @@ def _parsed(text: str) -> Any:
     value = orjson.loads(text)
     if isinstance(value, dict):
         return JsonObject(value)
-    return JsonArray(value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return JsonArray(value)
+    return None if value is None else JsonScalar(value)
 
 
 def _mark_members(value: dict[str, Any], marks: Mapping[str, _Mark]) -> dict[str, Any]:
@@ -66,6 +72,13 @@ def _mark_members(value: dict[str, Any], marks: Mapping[str, _Mark]) -> dict[str
         if value[name] is not None:
             value[name] = mark(value[name])
     return value
+
+
+def _marked_map(mark: _Mark, pairs: Any) -> JsonObject:
+    members = JsonObject(pairs)
+    for key, value in members.items():
+        members[key] = None if value is None else mark(value)
+    return members
 
 
 def _mark_elements(values: Sequence[Any], mark: _Mark) -> list[Any]:

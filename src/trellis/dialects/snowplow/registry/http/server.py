@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from ipaddress import ip_address
 
 import uvicorn
 
 from trellis.dialects.snowplow.registry.http.app import make_app
 from trellis.dialects.snowplow.registry.service import RegistryService
 from trellis.errors import UsageError
+from trellis.pipelines.operations.loopback import is_loopback
 
 
 def serve(service: RegistryService, host: str, port: int, on_start: Callable[[str], None]) -> None:
@@ -48,14 +48,3 @@ def check_reachability(service: RegistryService, host: str) -> None:
             f"--host {host}: others can reach the registry, and it has no super key; make one with "
             "trellis registry keygen --super"
         )
-
-
-def is_loopback(host: str) -> bool:
-    """
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0")]
-    [True, True, True, False]
-    """
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

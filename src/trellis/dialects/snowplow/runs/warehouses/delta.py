@@ -21,7 +21,7 @@ from trellis.destinations.base import CommitConflict
 from trellis.destinations.folder import exclusive_lock, make_folder
 from trellis.destinations.lake.delta import DeltaStore
 from trellis.destinations.lake.staged import DataFile, TableFiles
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableName
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of
 from trellis.destinations.refusals import null_violation, type_mismatch
 from trellis.destinations.sql.names import quoted
@@ -176,8 +176,9 @@ class DeltaCommit:
             return
         required = {column.name for column in self._tables[change.table].columns if not column.nullable}
         released = [column.name for column in change.released if column.name in required]
-        if retyped := [*(column.name for column in change.widened), *released]:
-            store.change_rows(name, {column: types[column] for column in retyped}, {})
+        if change.widened or released:
+            widened = {column.name: types[column.name] for column in change.widened}
+            store.alter_table(name, TableAlteration(types=widened, required=dict.fromkeys(released, False)))
         if change.added:
             store.add_columns(name, {column.name: types[column.name] for column in change.added})
         if change.statements:
