@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 import trellis
+from trellis.dialects.loopback import is_loopback
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.server.commands import COMMANDS, Command, Session, bind_store, error_document
 from trellis.dialects.ytsaurus.server.operations import Operations
@@ -36,7 +37,6 @@ from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.yson.values import split_attributes
 from trellis.errors import TrellisError, UsageError
-from trellis.pipelines.operations.loopback import is_loopback
 
 BLOCK_SIZE: Final = 2**18
 MAX_ANSWERS: Final = 10_000

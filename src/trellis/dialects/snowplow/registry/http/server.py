@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import uvicorn
 
+from trellis.dialects.loopback import is_loopback
 from trellis.dialects.snowplow.registry.http.app import make_app
 from trellis.dialects.snowplow.registry.service import RegistryService
 from trellis.errors import UsageError
-from trellis.pipelines.operations.loopback import is_loopback
 
 
 def serve(service: RegistryService, host: str, port: int, on_start: Callable[[str], None]) -> None:
