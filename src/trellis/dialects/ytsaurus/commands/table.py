@@ -462,12 +462,11 @@ def serve_store(
 
     clusters = dict(parse_assignment(item, "--cluster") for item in cluster or ())
     with Server(at, host, port, token=token, clusters=clusters, allow_jobs=allow_jobs) as server:
+        server.stop_on_signals()
         typer.echo(f"{at} is served at {server.address}; use it with yt --proxy {server.address}")
         sys.stdout.flush()
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            typer.echo("stopped")
+        server.serve_forever()
+        typer.echo("stopped")
 
 
 def _open(at: str) -> Store:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import signal
 import socket
 import threading
 import zlib
@@ -81,6 +82,14 @@ class Server(ThreadingHTTPServer):
 
     def open_store(self) -> AbstractContextManager[Store]:
         return Store.open(self.url)
+
+    def stop_on_signals(self) -> None:
+        """End `serve_forever` on SIGINT and SIGTERM.
+
+        Not by an exception: Python drops one that comes while it runs a destructor.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: threading.Thread(target=self.shutdown).start())
 
     @property
     def address(self) -> str:
