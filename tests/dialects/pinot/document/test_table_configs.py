@@ -107,7 +107,18 @@ def test_a_task_of_a_plugin_is_not_judged() -> None:
         ),
         ("upsert", {"upsertConfig/consistencyMode": "SYNC"}, ""),
         ("upsert", {"upsertConfig/enableDeletedKeysCompactionConsistency": True}, ""),
-        ("dedup", {"dedupConfig/metadataTTL": 10, "tierConfigs": []}, "dedupConfig/metadataTTL"),
+        ("upsert", {"upsertConfig/metadataTTL": 10}, ""),
+        ("dedup", {"dedupConfig/metadataTTL": 10}, ""),
+        ("offline", {"tierConfigs": [{"name": "cold"}]}, ""),
+        ("offline", {"instanceAssignmentConfigMap": {"OFFLINE": {}}}, ""),
+        ("offline", {"tableIndexConfig/starTreeIndexConfigs": [{"dimensionsSplitOrder": ["town"]}]}, ""),
+        ("offline", {"tableIndexConfig/varLengthDictionaryColumns": ["city"]}, ""),
+        (
+            "offline",
+            {"fieldConfigList": [{"name": "seats", "encodingType": "RAW", "compressionCodec": "DELTA"}]},
+            "fieldConfigList/0/compressionCodec",
+        ),
+        ("realtime", {"ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled": True}, ""),
     ],
 )
 def test_a_part_whose_rules_are_not_implemented_is_not_judged(

@@ -10,7 +10,6 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.validation.table_config import (
     indexes,
     placement,
-    star_trees,
     streams,
     structure,
     upserts,
@@ -20,7 +19,6 @@ from trellis.dialects.pinot.validation.table_config.checked_table import Checked
 RULES: Final[tuple[Rule, ...]] = (
     *structure.RULES,
     *streams.RULES,
-    *star_trees.RULES,
     *indexes.RULES,
     *upserts.RULES,
     *placement.RULES,

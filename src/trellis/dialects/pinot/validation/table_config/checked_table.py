@@ -97,13 +97,6 @@ class CheckedTable:
     def flag(self, place: str, default: bool = False) -> bool:
         return self.text(place, str(default)).strip().lower() in ("true", "1")
 
-    def number(self, place: str) -> float:
-        """A number; 0 where it is absent or cannot be read."""
-        try:
-            return float(self.text(place, "0"))
-        except ValueError:
-            return 0
-
 
 Rule = Callable[[CheckedTable], Iterator[Fault]]
 """Finds the faults of one kind."""

@@ -1,4 +1,4 @@
-"""The table and its segments: name, replicas, push type and retention; tiers, instances, tasks."""
+"""The table and its segments: name, replicas, push type and retention; tasks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.json_object import shown
 from trellis.dialects.pinot.validation.table_config.checked_table import PEERS, CheckedTable, Rule, words
-from trellis.dialects.pinot.validation.table_config.value_forms import cron_problem, period_millis
+from trellis.dialects.pinot.validation.table_config.value_forms import cron_problem, number_of
 
 _SEGMENTS: Final = "/segmentsConfig"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
@@ -70,32 +69,6 @@ def retention(table: CheckedTable) -> Iterator[Fault]:
             yield Fault(f"{_SEGMENTS}/{present}", f"{present} needs {absent} as well")
 
 
-def tiers(table: CheckedTable) -> Iterator[Fault]:
-    names: set[str] = set()
-    for place, tier in table.objects("/tierConfigs/*"):
-        name, age = str(tier.get("name")), tier.get("segmentAge")
-        if not name or name in names:
-            message = f"a second tier named {name}" if name else "the name of a tier is empty"
-            yield Fault(f"{place}/name", message)
-        names.add(name)
-        if str(tier.get("segmentSelectorType")).lower() == "time" and period_millis(str(age)) is None:
-            yield Fault(place, f"segmentAge is a period such as 30d or 24h, not {shown(age)}")
-
-
-def instances(table: CheckedTable) -> Iterator[Fault]:
-    """Instances are assigned, or taken from partitions that exist; replica groups are described once."""
-    partitions = table.value("/instancePartitionsMap") or {}
-    for place, assignment in table.objects("/instanceAssignmentConfigMap/*"):
-        kind = place.rpartition("/")[2]
-        if kind in partitions and not assignment.get("partitionSelector"):
-            yield Fault(place, f"{kind} is in instancePartitionsMap as well: keep one")
-        if assignment.get("replicaGroupPartitionConfig") and table.has(
-            f"{_SEGMENTS}/replicaGroupStrategyConfig"
-        ):
-            at = f"{place}/replicaGroupPartitionConfig"
-            yield Fault(at, "replicaGroupStrategyConfig is there as well: keep one")
-
-
 def tasks(table: CheckedTable) -> Iterator[Fault]:
     for place, name in table.keys(_TASKS):
         if name not in _TASK_TYPES:
@@ -108,7 +81,7 @@ def tasks(table: CheckedTable) -> Iterator[Fault]:
         if table.flag(f"{place}/allowDownloadFromServer") and not table.has(PEERS):
             yield Fault(place, "allowDownloadFromServer needs segmentsConfig.peerSegmentDownloadScheme")
     merging = f"{_TASKS}/UpsertCompactMergeTask/minNumSegmentsPerTask"
-    if table.has(f"{_TASKS}/UpsertCompactionTask") and table.has(merging) and table.number(merging) <= 1:
+    if table.has(f"{_TASKS}/UpsertCompactionTask") and number_of(table.value(merging)) <= 1:
         message = "minNumSegmentsPerTask is above 1 beside UpsertCompactionTask, which would do the same work"
         yield Fault(merging, message)
 
@@ -119,7 +92,5 @@ RULES: Final[tuple[Rule, ...]] = (
     peer_download,
     push_type,
     retention,
-    tiers,
-    instances,
     tasks,
 )

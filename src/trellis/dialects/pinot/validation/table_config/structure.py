@@ -25,28 +25,18 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
 from trellis.dialects.pinot.validation.table_config.value_forms import Form, form_faults
 from trellis.errors import nearest
 
-_ASSIGNMENT: Final = "/instanceAssignmentConfigMap/*"
 _INDEX: Final = f"{FIELDS}/indexes"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
 _SEGMENTS: Final = "/segmentsConfig"
-_TIERS: Final = "/tierConfigs/*"
 REQUIRED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("tableName", "tableType", "segmentsConfig", "tenants", "tableIndexConfig"),
     FIELDS: ("name",),
     "/task": ("taskTypeConfigsMap",),
-    _TIERS: ("name", "segmentSelectorType", "storageType", "serverTag"),
     "/tunerConfigs/*": ("name",),
     "/segmentsConfig/completionConfig": ("completionMode",),
-    "/segmentsConfig/replicaGroupStrategyConfig": ("numInstancesPerPartition",),
     "/tableIndexConfig/segmentPartitionConfig": ("columnPartitionMap",),
     f"{PARTITIONS}/*": ("functionName", "numPartitions"),
-    f"{TREES}/*": ("dimensionsSplitOrder",),
-    f"{TREES}/*/aggregationConfigs/*": ("columnName", "aggregationFunction"),
-    "/ingestionConfig/aggregationConfigs/*": ("columnName", "aggregationFunction"),
     "/ingestionConfig/enrichmentConfigs/*": ("enricherType",),
-    _ASSIGNMENT: ("tagPoolConfig", "replicaGroupPartitionConfig"),
-    f"{_ASSIGNMENT}/tagPoolConfig": ("tag",),
-    f"{_ASSIGNMENT}/constraintConfig": ("constraints",),
 }
 _INDEX_TYPES: Final = words("INVERTED SORTED TEXT FST IFST H3 JSON TIMESTAMP VECTOR RANGE")
 _CODECS: Final = words(
@@ -61,10 +51,6 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     f"{FIELDS}/indexTypes/*": _INDEX_TYPES,
     f"{FIELDS}/compressionCodec": _CODECS,
     f"{FIELDS}/indexes/forward/compressionCodec": _CODECS,
-    f"{FIELDS}/indexes/forward/chunkCompressionType": words(
-        "PASS_THROUGH SNAPPY ZSTANDARD LZ4 DELTA DELTADELTA"
-    ),
-    f"{FIELDS}/indexes/forward/dictIdCompressionType": words("MV_ENTRY_DICT"),
     f"{FIELDS}/timestampConfig/granularities/*": words(
         "MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR"
     ),
@@ -74,20 +60,10 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     f"{UPSERT}/hashFunction": _HASHES,
     f"{UPSERT}/snapshot": _ENABLEMENTS,
     f"{UPSERT}/preload": _ENABLEMENTS,
-    f"{UPSERT}/consistencyMode": words("NONE SYNC SNAPSHOT"),
     f"{UPSERT}/defaultPartialUpsertStrategy": _STRATEGIES,
     f"{UPSERT}/partialUpsertStrategies/*": _STRATEGIES,
     f"{DEDUP}/hashFunction": _HASHES,
     f"{DEDUP}/preload": _ENABLEMENTS,
-    f"{DEDUP}/ignoreNonDefaultTiers": _ENABLEMENTS,
-    f"{_ASSIGNMENT}/partitionSelector": words(
-        "FD_AWARE_INSTANCE_PARTITION_SELECTOR INSTANCE_REPLICA_GROUP_PARTITION_SELECTOR "
-        "MIRROR_SERVER_SET_PARTITION_SELECTOR IMPLICIT_REALTIME_TABLE_PARTITION_SELECTOR"
-    ),
-    "/ingestionConfig/streamIngestionConfig/parallelSegmentConsumptionPolicy": words(
-        "ALLOW_ALWAYS ALLOW_DURING_BUILD_ONLY ALLOW_DURING_DOWNLOAD_ONLY DISALLOW_ALWAYS"
-    ),
-    "/ingestionConfig/streamIngestionConfig/disasterRecoveryMode": words("ALWAYS DEFAULT"),
     "/ingestionConfig/enrichmentConfigs/*/enricherType": words("generateColumn clpEnricher"),
 }
 CHOICES_IN_ANY_CASE: Final[Mapping[str, frozenset[str]]] = {
@@ -97,8 +73,6 @@ CHOICES_IN_ANY_CASE: Final[Mapping[str, frozenset[str]]] = {
     f"{_BATCH}/batchConfigMaps/*/inputFormat": words(
         "AVRO GZIPPED_AVRO CSV JSON PINOT THRIFT PARQUET ORC PROTO OTHER PROTOBUF"
     ),
-    f"{_TIERS}/segmentSelectorType": words("TIME FIXED"),
-    f"{_TIERS}/storageType": words("PINOT_SERVER"),
 }
 
 
@@ -113,14 +87,12 @@ FORMS: Final[Mapping[str, Form]] = {
     **_of(forms.SIZE, "/quota", "storage"),
     **_of(forms.POSITIVE, "/quota", "maxQueriesPerSecond"),
     **_of(forms.POSITIVE, "/query", "timeoutMs maxQueryResponseSizeBytes maxServerResponseSizeBytes"),
-    **_of(forms.SERVER_TAG, _TIERS, "serverTag"),
-    **_of(forms.NOT_EMPTY, f"{TREES}/*", "dimensionsSplitOrder"),
     **_of(forms.PROBABILITY, "/tableIndexConfig/bloomFilterConfigs/*", "fpp"),
     **_of(forms.FLAG, f"{_INDEX}/*", "disabled"),
     **_of(forms.PROBABILITY, f"{_INDEX}/bloom", "fpp"),
     **_of(forms.INTEGER, f"{_INDEX}/bloom", "maxSizeInBytes"),
     **_of(forms.FLAG, f"{_INDEX}/bloom", "loadOnHeap"),
-    **_of(forms.FLAG, f"{_INDEX}/dictionary", "onHeap useVarLengthDictionary"),
+    **_of(forms.FLAG, f"{_INDEX}/dictionary", "onHeap"),
     **_of(forms.INTEGER, f"{_INDEX}/forward", "rawIndexWriterVersion targetDocsPerChunk"),
     **_of(forms.FLAG, f"{_INDEX}/forward", "deriveNumDocsPerChunk"),
     **_of(forms.AUTOMATON, f"{_INDEX}/fst", "type"),
@@ -140,13 +112,33 @@ FORMS: Final[Mapping[str, Form]] = {
 UNCHECKED: Final = (
     "/ingestionConfig/aggregationConfigs",
     "/ingestionConfig/schemaConformingTransformerConfig",
+    "/ingestionConfig/streamIngestionConfig/disasterRecoveryMode",
+    "/ingestionConfig/streamIngestionConfig/parallelSegmentConsumptionPolicy",
+    "/ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled",
+    "/instanceAssignmentConfigMap",
+    "/segmentsConfig/replicaGroupStrategyConfig",
     "/tableIndexConfig/multiColumnTextIndexConfig",
+    TREES,
+    "/tableIndexConfig/varLengthDictionaryColumns",
     "/tableSamplers",
+    "/tierConfigs",
     f"{FIELDS}/properties/forwardIndexDisabled",
+    f"{_INDEX}/dictionary/useVarLengthDictionary",
+    f"{_INDEX}/forward/chunkCompressionType",
+    f"{_INDEX}/forward/dictIdCompressionType",
     f"{_INDEX}/forward/disabled",
-    f"{_ASSIGNMENT}/partitionSelector",
-    f"{UPSERT}/consistencyMode",
-    f"{UPSERT}/enableDeletedKeysCompactionConsistency",
+    *(
+        f"{UPSERT}/{key}"
+        for key in (
+            "consistencyMode",
+            "deletedKeysTTL",
+            "enableDeletedKeysCompactionConsistency",
+            "metadataTTL",
+            "outOfOrderRecordColumn",
+        )
+    ),
+    f"{DEDUP}/ignoreNonDefaultTiers",
+    f"{DEDUP}/metadataTTL",
 )
 """Parts that few tables have, whose rules are not implemented."""
 

@@ -14,7 +14,6 @@ Form = tuple[Callable[[Any], bool], str]
 
 _PERIOD: Final = re.compile(r"(?:(-?\d+)d)?(?:(-?\d+)h)?(?:(-?\d+)m)?(?:(-?\d+)s)?", re.IGNORECASE)
 _DATA_SIZE: Final = re.compile(r"\d+(\.\d+)?[KMGTP]?B?", re.IGNORECASE)
-_SERVER_TAG: Final = re.compile(r".*_(OFFLINE|REALTIME)")
 _SECONDS: Final = (86_400, 3_600, 60, 1)
 _CRON_FIELDS: Final = (
     ("second", 0, 59),
@@ -127,8 +126,3 @@ SPAN: Final[Form] = (
 )
 AUTOMATON: Final[Form] = (("LUCENE", "NATIVE").__contains__, "LUCENE or NATIVE")
 RESOLUTION: Final[Form] = (_is_resolution, "a number or a list of numbers")
-SERVER_TAG: Final[Form] = (
-    lambda value: _SERVER_TAG.fullmatch(str(value)) is not None,
-    "a tag that ends in _OFFLINE or _REALTIME",
-)
-NOT_EMPTY: Final[Form] = (lambda value: value != [], "at least one name")
