@@ -153,9 +153,9 @@ def test_a_cycle_of_a_table_config_is_told() -> None:
 
 
 def test_an_unknown_function_of_a_filter_is_told() -> None:
-    ((pointer, message),) = in_table({"a": "lower(x)"}, "strcomp(x) > 3")
+    ((pointer, message),) = in_table({"a": "lower(x)"}, "substrin(x) > 3")
     assert pointer == "/ingestionConfig/filterConfig/filterFunction"
-    assert message.endswith("unknown function strcomp: did you mean 'strcmp'?")
+    assert message.endswith("unknown function substrin: did you mean 'substring'?")
 
 
 def test_a_time_column_that_could_not_be_read_is_not_called_missing() -> None:

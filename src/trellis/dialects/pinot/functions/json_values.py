@@ -12,7 +12,6 @@ from trellis.dialects.pinot.functions.registry import (
     FunctionError,
     as_double,
     as_long,
-    as_mapping,
     as_object,
     as_text,
     long_result,
@@ -124,13 +123,6 @@ def _value_at_or_null(value: Any, path: str) -> Any:
         return None
 
 
-def _map_text(value: Any) -> str:
-    """A map, or the text of one, as compact JSON text."""
-    if value is None:
-        return "null"
-    return json_of(as_mapping(read_json(value) if isinstance(value, str) else value), sort=False)
-
-
 def _text_of(value: Any, default: str | None = None) -> str | None:
     """A text as it is, any other value as JSON text."""
     if value is None:
@@ -175,7 +167,6 @@ def _list_of(value: Any) -> list[Any] | None:
 _AT: Final = (as_object, as_text)
 FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("jsonFormat", partial(json_of, sort=False), as_object),
-    Function("toJsonMapStr", _map_text, as_object, nullable=True),
     Function("jsonPath", _value_at, *_AT),
     Function("jsonPathExists", lambda value, path: _value_at_or_null(value, path) is not None, *_AT),
     Function("jsonPathString", lambda value, path: _text_of(_value_at(value, path)), *_AT),

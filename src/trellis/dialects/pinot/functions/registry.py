@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
+from trellis.dialects.pinot.conversion.messages import conversion_error
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossReporter
 from trellis.dialects.pinot.conversion.steps import MATRIX, Steps
 from trellis.dialects.pinot.document.types import PinotType
@@ -66,23 +66,12 @@ def as_timestamp(value: Any) -> datetime:
     return timestamp_of(as_instant(value))
 
 
-def as_mapping(value: Any) -> Mapping[str, Any]:
-    """A map."""
-    if isinstance(value, Mapping):
-        return value
-    raise FunctionError(f"a map is expected, not {abbreviated(value)}")
-
-
-def as_list(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    """The converter of a parameter for several values of a kind."""
-    return partial(_as_list, convert)
-
-
-def _as_list(convert: Callable[[Any], Any], value: Any) -> list[Any]:
-    elements = value if isinstance(value, list | tuple) else [value]
-    if any(element is None for element in elements):
+def as_list(value: Any) -> list[Any]:
+    """Several values; one value is a list of one."""
+    elements = list(value) if isinstance(value, list | tuple) else [value]
+    if None in elements:
         raise FunctionError("a list without nulls is expected")
-    return [convert(element) for element in elements]
+    return elements
 
 
 def _single(value: Any) -> Any:
