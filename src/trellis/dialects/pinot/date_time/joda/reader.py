@@ -16,7 +16,6 @@ from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_M
 from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, local_time_of_fields
 from trellis.dialects.pinot.date_time.joda.pattern import (
     VALUES,
-    ZONES,
     Field,
     Part,
     parse_pattern,
@@ -50,7 +49,7 @@ class Reader:
         self._pieces = [re.compile(piece) for piece in pieces]
         self._fields: list[tuple[int, FieldRule, Convert]] = []
         self._offset: int | None = None
-        self._zone: tuple[int, Callable[[str], Clock]] | None = None
+        self._zone: int | None = None
         groups: list[Field] = []
         for index, part in enumerate(self._parts):
             if isinstance(part, str):
@@ -58,10 +57,8 @@ class Reader:
             groups.append(part)
             group = len(groups)
             pieces[index] = _grouped(part, pieces[index], group)
-            if part.letter == "z":
-                self._zone = group, lambda name: clock_of(ZONES[name])
-            elif part.letter == "Z" and part.width > 2:
-                self._zone = group, _clock_of_id
+            if part.letter == "Z" and part.width > 2:
+                self._zone = group
             elif part.letter == "Z":
                 self._offset = group
             else:
@@ -87,7 +84,7 @@ class Reader:
         if self._offset is not None:
             millis = local - offset_millis(match[self._offset])
         else:
-            clock = self._clock if self._zone is None else self._zone[1](match[self._zone[0]])
+            clock = self._clock if self._zone is None else _clock_of_id(match[self._zone])
             instant = clock.instant(local)
             if instant is None:
                 raise FormatError(f"{self._cannot_read(text)}: clocks of {clock.zone} skip this time")
@@ -155,13 +152,11 @@ def _piece(part: Part) -> str:
         return f"(?i:{re.escape(part)})"
     if part.letter in VALUES and not part.numeric:
         return _any_of(VALUES[part.letter])
-    if part.letter == "z":
-        return _any_of(ZONES)
     if part.letter == "Z":
         return _zone_ids() if part.width > 2 else OFFSET
     if part.letter in "xyY" and part.width == 2:
         return "[0-9]{2}" if part.before_number else r"\+*-?[0-9]+"
-    sign = "[+-]?" if part.letter in "Cyx" and part.max_digits > 1 else ""
+    sign = "[+-]?" if part.letter in "yx" and part.max_digits > 1 else ""
     return f"{sign}[0-9]{{1,{part.max_digits}}}"
 
 
@@ -206,7 +201,7 @@ def _short_year(text: str, pivot: int) -> int:
 
 def _common(fields: list[Field]) -> Callable[[re.Match[str]], int | None] | None:
     """A fast reader of year, month, day and the time down to the fraction; None for other patterns."""
-    timed = {group: field for group, field in enumerate(fields, 1) if field.letter not in "zZ"}
+    timed = {group: field for group, field in enumerate(fields, 1) if field.letter != "Z"}
     letters = [field.letter for field in timed.values()]
     usual = _COMMON[: len(letters)]
     if len(letters) < 3 or sorted(letters) != sorted(usual):
