@@ -229,15 +229,6 @@ BROKEN: Final = {
         "/ingestionConfig: a dimension table with an ingestionConfig needs batchIngestionConfig with"
         " segmentIngestionType REFRESH",
     ),
-    "unknown peer scheme": offline(
-        {"segmentsConfig/peerSegmentDownloadScheme": "ftp", "segmentsConfig/replication": "2"},
-        "/segmentsConfig/peerSegmentDownloadScheme: unknown value 'ftp': it may be one of HTTP, HTTPS",
-    ),
-    "peers of one replica": offline(
-        {"segmentsConfig/peerSegmentDownloadScheme": "http"},
-        "/segmentsConfig/peerSegmentDownloadScheme: peerSegmentDownloadScheme needs a replication of at"
-        " least 2",
-    ),
     "unknown push type": offline(
         {"segmentsConfig/segmentPushType": "REPLACE"},
         "/segmentsConfig/segmentPushType: unknown push type 'REPLACE': use APPEND or REFRESH",
@@ -251,19 +242,6 @@ BROKEN: Final = {
     "unknown retention unit": offline(
         {"segmentsConfig/retentionTimeUnit": "DAY", "segmentsConfig/retentionTimeValue": "30"},
         "/segmentsConfig/retentionTimeUnit: unknown value 'DAY': did you mean 'DAYS'?",
-    ),
-    "untracked retention without value": offline(
-        {"segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS"},
-        "/segmentsConfig/untrackedSegmentsRetentionTimeUnit: untrackedSegmentsRetentionTimeUnit needs"
-        " untrackedSegmentsRetentionTimeValue as well",
-    ),
-    "untracked retention of zero": offline(
-        {
-            "segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS",
-            "segmentsConfig/untrackedSegmentsRetentionTimeValue": "0",
-        },
-        "/segmentsConfig/untrackedSegmentsRetentionTimeValue: untrackedSegmentsRetentionTimeValue is a whole"
-        " number above 0, not '0'",
     ),
     # --- streams
     "realtime without stream": realtime(
@@ -330,24 +308,6 @@ BROKEN: Final = {
         {f"{_MAPS}/0/realtime.segment.flush.threshold.time": "0"},
         "/ingestionConfig/streamIngestionConfig/streamConfigMaps/0: realtime.segment.flush.threshold.time is"
         " above 0, not 0",
-    ),
-    "two streams of one topic": realtime(
-        {_MAPS: [STREAM, STREAM]},
-        "/ingestionConfig/streamIngestionConfig/streamConfigMaps/1: a second stream reads topic rides",
-    ),
-    "two streams of two kinds": realtime(
-        {
-            _MAPS: [
-                STREAM,
-                {
-                    **{key.replace("kafka", "pulsar"): value for key, value in STREAM.items()},
-                    "streamType": "pulsar",
-                    "stream.pulsar.topic.name": "more",
-                },
-            ]
-        },
-        "/ingestionConfig/streamIngestionConfig/streamConfigMaps/1: all streams of a table have the same"
-        " streamType",
     ),
     # --- ingestion
     "unknown input format": offline(
@@ -443,23 +403,6 @@ BROKEN: Final = {
         indexed("point", indexTypes=["H3"]),
         "/fieldConfigList/0: column point: H3 needs resolutions in properties",
     ),
-    "vector index of one value": offline(
-        indexed(
-            "fare", indexTypes=["VECTOR"], properties={"vectorIndexType": "HNSW", "vectorDimension": "3"}
-        ),
-        "/fieldConfigList/0: column fare: the vector index needs a multi-value column",
-        "/fieldConfigList/0: column fare: the vector index needs a FLOAT column",
-    ),
-    "vector index of another kind": offline(
-        indexed(
-            "vector", indexTypes=["VECTOR"], properties={"vectorIndexType": "IVF", "vectorDimension": "3"}
-        ),
-        "/fieldConfigList/0/properties/vectorIndexType: unknown value 'IVF': it may be one of HNSW",
-    ),
-    "vector index of no kind": offline(
-        indexed("vector", indexes={"vector": {"vectorDimension": 3}}),
-        "/fieldConfigList/0/indexes/vector: column vector: vectorIndexType is missing: Pinot requires it",
-    ),
     "range index of text without dictionary": offline(
         {"tableIndexConfig/rangeIndexColumns": ["city"], "tableIndexConfig/noDictionaryColumns": ["city"]},
         "/tableIndexConfig/rangeIndexColumns/0: column city: the range index needs a number or a"
@@ -550,10 +493,6 @@ BROKEN: Final = {
         {"tenants/tagOverrideConfig/realtimeCompleted": "cold_OFFLINE"},
         "/tenants/tagOverrideConfig/realtimeCompleted: upsert and dedup exclude realtimeCompleted: segments"
         " stay in place",
-    ),
-    "upsert with two streams": upsert(
-        {_MAPS: [STREAM, {**STREAM, "stream.kafka.topic.name": "more"}]},
-        "/ingestionConfig/streamIngestionConfig/streamConfigMaps: an upsert table has one stream only",
     ),
     "upsert with aggregated metrics": upsert(
         {"tableIndexConfig/aggregateMetrics": True},
@@ -709,12 +648,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
                 {"name": "tags", "compressionCodec": "MV_ENTRY_DICT"},
                 {"name": "at", "timestampConfig": {"granularities": ["DAY", "HOUR"]}},
                 {"name": "point", "encodingType": "RAW", "indexes": {"h3": {"resolution": [5]}}},
-                {
-                    "name": "vector",
-                    "encodingType": "RAW",
-                    "indexTypes": ["VECTOR"],
-                    "properties": {"vectorIndexType": "HNSW", "vectorDimension": "3"},
-                },
             ],
         },
     ),
@@ -780,8 +713,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
                 }
             ],
             "segmentsConfig/completionConfig": {"completionMode": "DOWNLOAD"},
-            "segmentsConfig/peerSegmentDownloadScheme": "http",
-            "segmentsConfig/replication": "2",
         },
     ),
     "files by the day": patched(
@@ -795,8 +726,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             "ingestionConfig/complexTypeConfig": {"prefixesToRename": {"payload.": ""}},
             "routing": {"segmentPrunerTypes": ["time", "partition"]},
             "query": {"timeoutMs": 5000},
-            "segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS",
-            "segmentsConfig/untrackedSegmentsRetentionTimeValue": "3",
         },
     ),
     "dimension table": patched(
@@ -812,5 +741,4 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             "segmentsConfig/retentionTimeValue": "30",
         },
     ),
-    "two streams": patched(REALTIME, {_MAPS: [STREAM, {**STREAM, "stream.kafka.topic.name": "more"}]}),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA, patched
+from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA, STREAM, patched
 from dialects.pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.cluster import document_check
 from trellis.dialects.pinot.cluster.document_check import check, check_hybrid
@@ -119,6 +119,13 @@ def test_a_task_of_a_plugin_is_not_judged() -> None:
             "fieldConfigList/0/compressionCodec",
         ),
         ("realtime", {"ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled": True}, ""),
+        (
+            "realtime",
+            {"ingestionConfig/streamIngestionConfig/streamConfigMaps": [STREAM, STREAM]},
+            "ingestionConfig/streamIngestionConfig/streamConfigMaps",
+        ),
+        ("offline", {"segmentsConfig/peerSegmentDownloadScheme": "http"}, ""),
+        ("offline", {"segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS"}, ""),
     ],
 )
 def test_a_part_whose_rules_are_not_implemented_is_not_judged(
@@ -136,6 +143,13 @@ def test_a_part_whose_rules_are_not_implemented_is_not_judged(
             )
         ],
     )
+
+
+def test_a_vector_index_is_not_judged() -> None:
+    config = patched(GOOD["offline"], {"fieldConfigList": [{"name": "vector", "indexTypes": ["VECTOR"]}]})
+    assert findings(config) == [
+        "/fieldConfigList/0: the vector index is not checked: Pinot's own classes check it with --pinot-jars"
+    ]
 
 
 def hybrid(*configs: dict[str, Any]) -> tuple[bool | None, list[str]]:

@@ -15,7 +15,6 @@ UPSERT: Final = "/upsertConfig"
 DEDUP: Final = "/dedupConfig"
 FIELDS: Final = "/fieldConfigList/*"
 PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap"
-PEERS: Final = "/segmentsConfig/peerSegmentDownloadScheme"
 TREES: Final = "/tableIndexConfig/starTreeIndexConfigs"
 
 
@@ -56,13 +55,6 @@ class CheckedTable:
     def time_column(self) -> str:
         return self.text("/segmentsConfig/timeColumnName")
 
-    @property
-    def replication(self) -> int | None:
-        """The number of replicas; None where Pinot cannot read it."""
-        per_partition = self.text("/segmentsConfig/replicasPerPartition") if self.realtime else ""
-        text = per_partition or self.text("/segmentsConfig/replication")
-        return int(text) if text.isdecimal() else None
-
     def values(self, pattern: str) -> Iterator[tuple[str, Any]]:
         """The values at a pattern, each with its pointer; absent ones and nulls are left out."""
         return values_at(self.document, pattern)
@@ -102,7 +94,9 @@ Rule = Callable[[CheckedTable], Iterator[Fault]]
 """Finds the faults of one kind."""
 
 
-def unchecked_part(place: str) -> Fault:
-    """What is said of a part whose rules are not implemented."""
-    message = f"{place.rpartition('/')[2]} is not checked: Pinot's own classes check it with --pinot-jars"
+def unchecked_part(place: str, noun: str = "") -> Fault:
+    """What is said of a part whose rules are not implemented; it is named as its key if without a noun."""
+    message = (
+        f"{noun or place.rpartition('/')[2]} is not checked: Pinot's own classes check it with --pinot-jars"
+    )
     return Fault(place, message, unchecked=True)

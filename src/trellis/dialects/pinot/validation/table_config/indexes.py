@@ -177,10 +177,6 @@ DEMANDS: Final[Mapping[str, tuple[Demand, ...]]] = {
     "ifst": (_DICTIONARY, _ONE_VALUE, _OF_TEXT),
     "text": (_OF_TEXT,),
     "h3": (_ONE_VALUE, Demand(_stored_as(PinotType.BYTES), "needs a BYTES column")),
-    "vector": (
-        Demand(lambda column: not column.spec.single_value, "needs a multi-value column"),
-        Demand(_stored_as(PinotType.FLOAT), "needs a FLOAT column"),
-    ),
     "range": (_NUMBER, _NO_MAP),
     "inverted": (_NO_MAP,),
     "bloom": (_NO_MAP, _NO_BOOLEAN),
@@ -189,6 +185,8 @@ DEMANDS: Final[Mapping[str, tuple[Demand, ...]]] = {
 
 def index_demands(table: CheckedTable) -> Iterator[Fault]:
     for name, column in indexed_columns(table).items():
+        if "vector" in column.indexes:
+            yield unchecked_part(column.indexes["vector"], "the vector index")
         for index, demands in DEMANDS.items():
             for demand in demands if index in column.indexes else ():
                 if not demand.is_met(column):
@@ -212,21 +210,12 @@ def single_values(table: CheckedTable) -> Iterator[Fault]:
                 yield Fault(place, f"cannot {verb} by a multi-value column", column)
 
 
-_OLD_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "h3": ("resolutions",),
-    "vector": ("vectorIndexType", "vectorDimension"),
-}
-
-
-def index_properties(table: CheckedTable) -> Iterator[Fault]:
-    """H3 and VECTOR of `indexTypes` are described by `properties`."""
+def h3_resolutions(table: CheckedTable) -> Iterator[Fault]:
+    """An H3 index of `indexTypes` is described by `properties`."""
     for entry in declarations(table):
-        is_vector = entry.in_indexes and entry.index == "vector" and not entry.disabled
-        if is_vector and not table.has(f"{entry.place}/vectorIndexType"):
-            yield Fault(entry.place, "vectorIndexType is missing: Pinot requires it", entry.column)
-        for key in () if entry.in_indexes else _OLD_PROPERTIES.get(entry.index, ()):
-            if not table.has(f"{entry.place}/properties/{key}"):
-                yield Fault(entry.place, f"{entry.index.upper()} needs {key} in properties", entry.column)
+        is_named = entry.index == "h3" and not entry.in_indexes
+        if is_named and not table.has(f"{entry.place}/properties/resolutions"):
+            yield Fault(entry.place, "H3 needs resolutions in properties", entry.column)
 
 
 _RAW_CODECS: Final = words("PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP")
@@ -262,6 +251,6 @@ RULES: Final[tuple[Rule, ...]] = (
     index_demands,
     timestamp_index,
     single_values,
-    index_properties,
+    h3_resolutions,
     codecs,
 )

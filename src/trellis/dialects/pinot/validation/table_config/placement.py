@@ -1,4 +1,4 @@
-"""The table and its segments: name, replicas, push type and retention; tasks."""
+"""The table and its segments: name and push type; dimension tables, tasks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.validation.table_config.checked_table import PEERS, CheckedTable, Rule, words
+from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule, words
 from trellis.dialects.pinot.validation.table_config.value_forms import cron_problem, number_of
 
 _SEGMENTS: Final = "/segmentsConfig"
+_PEERS: Final = f"{_SEGMENTS}/peerSegmentDownloadScheme"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
 _TASKS: Final = "/task/taskTypeConfigsMap"
 _TASK_TYPES: Final = words(
@@ -45,13 +46,6 @@ def dimension_table(table: CheckedTable) -> Iterator[Fault]:
         yield Fault("/ingestionConfig", f"a dimension table with an ingestionConfig needs {needed}")
 
 
-def peer_download(table: CheckedTable) -> Iterator[Fault]:
-    if table.has(PEERS) and table.replication is None:
-        yield Fault(_SEGMENTS, "peerSegmentDownloadScheme needs replication as a number above 1")
-    elif table.has(PEERS) and table.replication in (0, 1):
-        yield Fault(PEERS, "peerSegmentDownloadScheme needs a replication of at least 2")
-
-
 def push_type(table: CheckedTable) -> Iterator[Fault]:
     """The first of two places counts."""
     for place in (f"{_BATCH}/segmentIngestionType", f"{_SEGMENTS}/segmentPushType"):
@@ -60,13 +54,6 @@ def push_type(table: CheckedTable) -> Iterator[Fault]:
             if kind and kind.upper() not in ("APPEND", "REFRESH") and not table.realtime:
                 yield Fault(place, f"unknown push type '{kind}': use APPEND or REFRESH")
             return
-
-
-def retention(table: CheckedTable) -> Iterator[Fault]:
-    keys = ("untrackedSegmentsRetentionTimeUnit", "untrackedSegmentsRetentionTimeValue")
-    for present, absent in (keys, keys[::-1]):
-        if table.text(f"{_SEGMENTS}/{present}") and not table.text(f"{_SEGMENTS}/{absent}"):
-            yield Fault(f"{_SEGMENTS}/{present}", f"{present} needs {absent} as well")
 
 
 def tasks(table: CheckedTable) -> Iterator[Fault]:
@@ -78,7 +65,7 @@ def tasks(table: CheckedTable) -> Iterator[Fault]:
         problem = "" if schedule is None else cron_problem(str(schedule))
         if problem:
             yield Fault(f"{place}/schedule", f"'{schedule}' is not a schedule of Quartz: {problem}")
-        if table.flag(f"{place}/allowDownloadFromServer") and not table.has(PEERS):
+        if table.flag(f"{place}/allowDownloadFromServer") and not table.has(_PEERS):
             yield Fault(place, "allowDownloadFromServer needs segmentsConfig.peerSegmentDownloadScheme")
     merging = f"{_TASKS}/UpsertCompactMergeTask/minNumSegmentsPerTask"
     if table.has(f"{_TASKS}/UpsertCompactionTask") and number_of(table.value(merging)) <= 1:
@@ -89,8 +76,6 @@ def tasks(table: CheckedTable) -> Iterator[Fault]:
 RULES: Final[tuple[Rule, ...]] = (
     names,
     dimension_table,
-    peer_download,
     push_type,
-    retention,
     tasks,
 )

@@ -14,7 +14,6 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
     FIELDS,
     PARTITIONS,
-    PEERS,
     TREES,
     UPSERT,
     CheckedTable,
@@ -54,8 +53,6 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     f"{FIELDS}/timestampConfig/granularities/*": words(
         "MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR"
     ),
-    f"{FIELDS}/properties/vectorIndexType": words("HNSW"),
-    f"{_INDEX}/vector/vectorIndexType": words("HNSW"),
     f"{UPSERT}/mode": words("FULL PARTIAL NONE"),
     f"{UPSERT}/hashFunction": _HASHES,
     f"{UPSERT}/snapshot": _ENABLEMENTS,
@@ -67,9 +64,7 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     "/ingestionConfig/enrichmentConfigs/*/enricherType": words("generateColumn clpEnricher"),
 }
 CHOICES_IN_ANY_CASE: Final[Mapping[str, frozenset[str]]] = {
-    PEERS: words("HTTP HTTPS"),
     f"{_SEGMENTS}/retentionTimeUnit": frozenset(UNITS),
-    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeUnit": frozenset(UNITS),
     f"{_BATCH}/batchConfigMaps/*/inputFormat": words(
         "AVRO GZIPPED_AVRO CSV JSON PINOT THRIFT PARQUET ORC PROTO OTHER PROTOBUF"
     ),
@@ -82,7 +77,6 @@ def _of(form: Form, place: str, keys: str) -> dict[str, Form]:
 
 FORMS: Final[Mapping[str, Form]] = {
     **_of(forms.COUNT, f"{PARTITIONS}/*", "numPartitions"),
-    **_of(forms.COUNT, _SEGMENTS, "untrackedSegmentsRetentionTimeValue"),
     **_of(forms.MILLISECONDS, f"{_BATCH}/batchConfigMaps/*", "segment.uploadTimeMs"),
     **_of(forms.SIZE, "/quota", "storage"),
     **_of(forms.POSITIVE, "/quota", "maxQueriesPerSecond"),
@@ -105,7 +99,6 @@ FORMS: Final[Mapping[str, Form]] = {
     **_of(forms.FLAG, f"{_INDEX}/text", "queryCache useANDForMultiTermQueries luceneUseCompoundFile"),
     **_of(forms.FLAG, f"{_INDEX}/text", "reuseMutableIndex caseSensitive"),
     **_of(forms.AUTOMATON, f"{_INDEX}/text", "fst"),
-    **_of(forms.INTEGER, f"{_INDEX}/vector", "vectorDimension version"),
 }
 
 
@@ -116,7 +109,10 @@ UNCHECKED: Final = (
     "/ingestionConfig/streamIngestionConfig/parallelSegmentConsumptionPolicy",
     "/ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled",
     "/instanceAssignmentConfigMap",
-    "/segmentsConfig/replicaGroupStrategyConfig",
+    f"{_SEGMENTS}/peerSegmentDownloadScheme",
+    f"{_SEGMENTS}/replicaGroupStrategyConfig",
+    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeUnit",
+    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeValue",
     "/tableIndexConfig/multiColumnTextIndexConfig",
     TREES,
     "/tableIndexConfig/varLengthDictionaryColumns",
