@@ -46,7 +46,7 @@ CORNERS = (
         "Z",
         ("Z", "z", "+05", "+0530", "+05:30", "-5", "+053015", "+05:30:15.5", "+05301", "+24:00", "+05:3"),
     ),
-    ("ZZZ", ("UTC", "EST", "US/Pacific", "PST", "Asia/", "Etc/GMT+10", "ROC", "GMT+0")),
+    ("ZZZ", ("UTC", "EST", "US/Pacific", "PST", "Asia/", "Etc/GMT+10", "GMT+0")),
     ("ZZZ yyyy/MM", ("UTC 2023/11", "Asia/Kolkata 2023/11")),
     ("a HH", ("PM 3", "AM 15")),
     ("yyyy Z ZZZ", ("2023 +0500 Asia/Kolkata",)),

@@ -129,8 +129,9 @@ def test_every_bad_function_of_a_table_config_is_told() -> None:
         (
             f"{start}/2/transformFunction",
             (
-                "Invalid transform function 'Groovy({x + y}, x, y)': Groovy scripts are not "
-                "run: write the expression with functions instead"
+                "transform function 'Groovy({x + y}, x, y)': Trellis does not carry out Pinot's function"
+                " Groovy: let Pinot's own classes do it with --option functions=pinot-jars, or compute its"
+                " result before the load"
             ),
         ),
         (

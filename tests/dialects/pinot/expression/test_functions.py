@@ -77,7 +77,6 @@ def test_now_is_now() -> None:
         ("concat(stDistance(a, b), lowr(a))", "unknown function lowr: did you mean 'lower'?"),
         ("lower(a, b)", "lower takes 1 argument, not 2"),
         ("substr(a)", "substr takes 2 or 3 arguments, not 1"),
-        ("Groovy({a}, a)", "Groovy scripts are not run: write the expression with functions instead"),
     ],
 )
 def test_what_cannot_be_called_is_said(text: str, message: str) -> None:

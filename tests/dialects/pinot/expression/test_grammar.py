@@ -11,7 +11,6 @@ from trellis.dialects.pinot.grammar.tree import (
     Column,
     Expression,
     Literal,
-    Script,
     arguments,
 )
 
@@ -75,8 +74,8 @@ A, B, C = Column("a"), Column("b"), Column("c")
         ("timestamp_add(DAY, 3, a)", Call("timestampadd", (Column("DAY"), Literal(3), A))),
         ("dateAdd('DAY', 3, a)", Call("dateadd", (Literal("DAY"), Literal(3), A))),
         ("array[a, b]", Call("arrayvalueconstructor", (A, B))),
-        ("Groovy({a + ' ' + b}, a, b)", Script("a + ' ' + b", ("a", "b"))),
-        ("Groovy({ x.collect({it}) })", Script(" x.collect({it}) ")),
+        ("Groovy({a + ' ' + b}, a, b)", Call("groovy", (Literal("a + ' ' + b"), A, B))),
+        ("Groovy({ x.collect({it}) })", Call("groovy", (Literal(" x.collect({it}) "),))),
     ],
 )
 def test_tree_of(text: str, tree: Expression) -> None:

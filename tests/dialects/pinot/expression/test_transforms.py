@@ -111,7 +111,10 @@ def test_two_transforms_of_a_column_are_refused() -> None:
     ("text", "message"),
     [
         ("lowr(a)", "transform function of column u: unknown function lowr: did you mean 'lower'?"),
-        ("Groovy({a}, a)", "transform function of column u: Groovy scripts are not run"),
+        (
+            "Groovy({a}, a)",
+            "transform function of column u: Trellis does not carry out Pinot's function",
+        ),
         ("lower(a", "transform function of column u: , or ) is expected, not the end, at column 8"),
     ],
 )

@@ -46,12 +46,12 @@ UNSUPPORTED: Final = _by_canonical_name(
     decodeUrl degrees dotProduct encodeGeoHash encodeUrl endTime euclideanDistance exp extractURLParameter
     extractURLParameterNames extractURLParameters fromAscii fromBase64 fromBytes fromIso8601 fromULL
     fromUUIDBytes gcd generateUniqueNgrams generateUniqueNgramsMV getCpcSketchEstimate
-    getIntTupleSketchEstimate getThetaSketchEstimate gridDistance hammingDistance hexDecimalToLong hypot
-    ifNotFinite initcap innerProduct intDiv intDivOrZero intMaxTupleSketchIntersect intMaxTupleSketchUnion
-    intMinTupleSketchIntersect intMinTupleSketchUnion intSumTupleSketchDiff intSumTupleSketchIntersect
-    intSumTupleSketchUnion ipPrefix ipSubnetMax ipSubnetMin isFinite isInfinite isJson isNaN isSubnetOf
-    jsonExtractKey jsonKeyValueArrayToMap jsonStringToArray jsonStringToListOrMap jsonStringToMap
-    l1Distance l2Distance lcm left leftSubStr levenshteinDistance likeVar ln log log10 log2
+    getIntTupleSketchEstimate getThetaSketchEstimate gridDistance Groovy hammingDistance hexDecimalToLong
+    hypot ifNotFinite initcap innerProduct intDiv intDivOrZero intMaxTupleSketchIntersect
+    intMaxTupleSketchUnion intMinTupleSketchIntersect intMinTupleSketchUnion intSumTupleSketchDiff
+    intSumTupleSketchIntersect intSumTupleSketchUnion ipPrefix ipSubnetMax ipSubnetMin isFinite isInfinite
+    isJson isNaN isSubnetOf jsonExtractKey jsonKeyValueArrayToMap jsonStringToArray jsonStringToListOrMap
+    jsonStringToMap l1Distance l2Distance lcm left leftSubStr levenshteinDistance likeVar ln log log10 log2
     longToHexDecimal lpad md2 moduloOrZero murmurHash2 murmurHash2Bit64 murmurHash2UTF8 murmurHash3Bit128
     murmurHash3Bit32 murmurHash3Bit64 murmurHash3X64Bit128 murmurHash3X64Bit32 murmurHash3X64Bit64
     normalize nullIf positiveModulo pow power prefixes prefixesWithPrefix queryEngine radians rand

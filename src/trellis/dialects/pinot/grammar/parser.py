@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from trellis.dialects.pinot.grammar.tokens import ExpressionError, Token, TokenStream
-from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script, canonical, nodes
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, canonical, nodes
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 _RESERVED_WORDS: Final = """
@@ -65,8 +65,6 @@ def parse(text: str) -> Expression:
 
     >>> parse("toEpochDays(ts) > 19000 AND NOT \\"is test\\"")
     Call(name='and', arguments=(Call(name='greaterthan', arguments=(Call(name='toepochdays', ...
-    >>> parse("Groovy({a + b}, a, b)")
-    Script(text='a + b', names=('a', 'b'))
     >>> parse("lower(name")
     Traceback (most recent call last):
     ExpressionError: , or ) is expected, not the end ...
@@ -82,11 +80,13 @@ def parse(text: str) -> Expression:
     raise ExpressionError(f"the expression is nested too deep: {DEEPEST} levels are the most", text, 1)
 
 
-def _parse_script(text: str) -> Script:
+def _parse_script(text: str) -> Call:
+    """A script of Groovy as a call with its text and its columns."""
     match = _GROOVY.fullmatch(text)
     if not match:
         raise ExpressionError(_SCRIPT_EXPECTED, text, 1)
-    return Script(match[1], tuple(name.strip() for name in match[2].split(",") if name.strip()))
+    columns = (Column(name.strip()) for name in match[2].split(",") if name.strip())
+    return Call("groovy", (Literal(match[1]), *columns))
 
 
 class _Parser(TokenStream):

@@ -71,7 +71,7 @@ def _sample_faults(field: PlacedField, form: DateTimeFormat, sample: str) -> Ite
 def transform_faults(fields: Iterable[PlacedField]) -> Iterator[Fault]:
     """The faults of the `transformFunction` of each field, and of one that reads another."""
     transforms = [
-        (field, check_expression(field.spec.transform, "transform function", field.spec.data_type, True))
+        (field, check_expression(field.spec.transform, "transform function", field.spec.data_type))
         for field in fields
         if field.spec.transform is not None
     ]

@@ -20,7 +20,7 @@ from trellis.dialects.pinot.date_time.joda.pattern import (
     Part,
     parse_pattern,
 )
-from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
+from trellis.dialects.pinot.date_time.time_zones import clock_of, resolve, zone_ids
 from trellis.dialects.pinot.date_time.units import FormatError
 
 OFFSET: Final = (
@@ -33,7 +33,6 @@ OFFSET: Final = (
 
 _PIVOT_BACK: Final = 30
 _COMMON: Final = ("y", "M", "d", "H", "m", "s", "S")
-_MISSING_IDS: Final = frozenset({"ROC"})
 
 Convert = Callable[[str], int]
 
@@ -84,7 +83,7 @@ class Reader:
         if self._offset is not None:
             millis = local - offset_millis(match[self._offset])
         else:
-            clock = self._clock if self._zone is None else _clock_of_id(match[self._zone])
+            clock = self._clock if self._zone is None else clock_of(resolve(match[self._zone]).id)
             instant = clock.instant(local)
             if instant is None:
                 raise FormatError(f"{self._cannot_read(text)}: clocks of {clock.zone} skip this time")
@@ -167,7 +166,7 @@ def _any_of(texts: Iterable[str]) -> str:
 @lru_cache(maxsize=1)
 def _zone_ids() -> str:
     """Any id; one without a slash is not seen if a slash comes later, as Joda looks for the area first."""
-    ids = zone_ids() | _MISSING_IDS
+    ids = zone_ids()
     with_area = [zone_id for zone_id in ids if "/" in zone_id]
     return f"{_any_of(with_area)}|(?![^/]*/)(?:{_any_of(ids - set(with_area))})"
 
@@ -175,10 +174,6 @@ def _zone_ids() -> str:
 def _rule(field: Field) -> FieldRule:
     """Of two letters Y is the year, not that of the era."""
     return RULES["y" if field.letter == "Y" and field.width == 2 else field.letter]
-
-
-def _clock_of_id(text: str) -> Clock:
-    return clock_of("Asia/Taipei" if text in _MISSING_IDS else resolve(text).id)
 
 
 def _convert(field: Field, year: int) -> Convert:
