@@ -590,37 +590,6 @@ BROKEN: Final = {
         {"query/timeoutMs": 0}, "/query/timeoutMs: timeoutMs is a number above 0, not 0"
     ),
     "no task types": offline({"task": {}}, "/task: taskTypeConfigsMap is missing: Pinot requires it"),
-    "schedule of another cron": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 2 * * *"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 2 * * *' is not a schedule of Quartz: 6 or 7"
-        " fields are expected, not 5",
-    ),
-    "schedule on a day that is not": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 ? * 0"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 ? * 0' is not a schedule of Quartz: the"
-        " day of the week cannot be '0'",
-    ),
-    "schedule in a month by the name of a day": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 1 MON ?"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 1 MON ?' is not a schedule of Quartz: the"
-        " month cannot be 'MON'",
-    ),
-    "schedule at any hour": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 ? * * ?"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 ? * * ?' is not a schedule of Quartz: the"
-        " hour cannot be '?'",
-    ),
-    "two compactions": upsert(
-        {
-            "task/taskTypeConfigsMap": {
-                "UpsertCompactionTask": {},
-                "UpsertCompactMergeTask": {"minNumSegmentsPerTask": "1"},
-            }
-        },
-        "/task/taskTypeConfigsMap/UpsertCompactMergeTask/minNumSegmentsPerTask: minNumSegmentsPerTask is"
-        " above 1"
-        " beside UpsertCompactionTask, which would do the same work",
-    ),
 }
 GOOD: Final[dict[str, dict[str, Any]]] = {
     "offline": OFFLINE,
@@ -658,15 +627,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             "tableIndexConfig/segmentPartitionConfig/columnPartitionMap": {
                 "id": {"functionName": "Murmur", "numPartitions": "4"}
             },
-        },
-    ),
-    "schedules": patched(
-        OFFLINE,
-        {
-            "task/taskTypeConfigsMap": {
-                "MergeRollupTask": {"schedule": "0 0/5 2 L-3 JAN-MAR ? 2026-2030"},
-                "PurgeTask": {"schedule": "0 0 2 ? * MON,WED"},
-            }
         },
     ),
     "indexes of fields": patched(
@@ -732,11 +692,10 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         OFFLINE,
         {"isDimTable": True, "ingestionConfig/batchIngestionConfig/segmentIngestionType": "REFRESH"},
     ),
-    "quotas and tasks": patched(
+    "quotas": patched(
         OFFLINE,
         {
             "quota": {"storage": "100G", "maxQueriesPerSecond": "5.5"},
-            "task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0/5 2 ? * MON-FRI"}},
             "segmentsConfig/retentionTimeUnit": "days",
             "segmentsConfig/retentionTimeValue": "30",
         },

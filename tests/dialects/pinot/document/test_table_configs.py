@@ -85,12 +85,12 @@ def test_a_transform_may_feed_an_aggregation() -> None:
     assert finding.startswith("/ingestionConfig/aggregationConfigs: aggregationConfigs is not checked")
 
 
-def test_a_task_of_a_plugin_is_not_judged() -> None:
-    config = {**GOOD["offline"], "task": {"taskTypeConfigsMap": {"SweepTask": {"schedule": "0 0 2 * * ?"}}}}
+def test_a_task_is_not_judged() -> None:
+    config = {**GOOD["offline"], "task": {"taskTypeConfigsMap": {"PurgeTask": {"schedule": "0 0 2 * * ?"}}}}
     result = check(json.dumps(SCHEMA), "rides-schema.json", config)
     assert (result.valid, [finding.message for finding in result.findings]) == (
         None,
-        ["task SweepTask is not one that Pinot ships, so it is not checked"],
+        ["task PurgeTask is not checked: the controller checks it"],
     )
 
 
