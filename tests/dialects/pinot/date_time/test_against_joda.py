@@ -29,7 +29,7 @@ ZONES = (
 USUAL = (
     *("yyyy-MM-dd", "yyyyMMdd", "yyyy-MM-dd HH:mm:ss", "yyyyMMddHHmmssSSS", "yyyy-MM-dd'T'HH:mm:ss.SSSZZ"),
     *("EEE MMM dd HH:mm:ss ZZZ yyyy", "yyyy-MM-dd hh:mm a", "xxxx-'W'ww-e", "yyyy-DDD", "dd/MM/yy", "MM-dd"),
-    *("HH:mm", "yyMMdd", "yyyy-dd", "YYYY-MM-dd", "hh a", "yyyy-MM-dd HH:mm:ss.SSSSSS"),
+    *("HH:mm", "yyMMdd", "yyyy-dd", "hh a", "yyyy-MM-dd HH:mm:ss.SSSSSS"),
 )
 LETTERS = "xweEyDMdahHmsSZ" + "yMdHmsS" * 3
 LITERALS = ("-", " ", "/", ":", "'T'", "''", ".", ",", "", "", "", " 'at' ", "_", "'1'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -29,24 +30,8 @@ def abbreviated(value: Any) -> str:
         return f"x'{text}'" if len(value) <= SHOWN_CHARACTERS // 2 else f"x'{text}'... ({len(value)} bytes)"
     if isinstance(value, int) and value.bit_length() > 256:
         return f"of {value.bit_length()} bits"
-    if isinstance(value, list | tuple):
-        return _bracketed([abbreviated(element) for element in value[:4]], len(value), "[]")
-    if isinstance(value, Mapping):
-        items = [
-            f"{abbreviated(key)}: {abbreviated(value[key])}" for key, _ in zip(value, range(4), strict=False)
-        ]
-        return _bracketed(items, len(value), "{}")
-    text = str(value)
+    text = reprlib.repr(value) if isinstance(value, dict | list | tuple) else str(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
-
-
-def _bracketed(items: list[str], count: int, brackets: str) -> str:
-    text = ", ".join(items)
-    if len(text) > SHOWN_CHARACTERS:
-        text = f"{text[:SHOWN_CHARACTERS]}..."
-    elif count > len(items):
-        text += ", ..."
-    return f"{brackets[0]}{text}{brackets[1]}"
 
 
 def conversion_error(value: Any, target: PinotType, expected: str | None = None) -> CannotConvert:

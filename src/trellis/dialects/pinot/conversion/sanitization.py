@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trellis.dialects.pinot.conversion.messages import SHOWN_CHARACTERS, abbreviated
+from trellis.dialects.pinot.conversion.scalars import text_of_units
 from trellis.dialects.pinot.conversion.settings import (
     PINOT_DEFAULTS,
     LossCounts,
@@ -146,8 +147,7 @@ def utf16_cut(text: str, most: int) -> str:
     text = text[:most]
     if text.isascii():
         return text
-    units = text.encode("utf-16-le", "surrogatepass")[: 2 * most]
-    return units.decode("utf-16-le", "surrogatepass").encode("utf-8", "replace").decode()
+    return text_of_units(text.encode("utf-16-le", "surrogatepass")[: 2 * most])
 
 
 def _start(value: str) -> str:

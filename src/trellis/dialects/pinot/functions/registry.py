@@ -11,8 +11,8 @@ from typing import Any, Final
 from trellis.dialects.pinot.conversion.messages import conversion_error
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossReporter
 from trellis.dialects.pinot.conversion.steps import MATRIX, Steps
+from trellis.dialects.pinot.date_time.units import wrap
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.numbers import wrapped
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64, kind_of
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -95,12 +95,12 @@ def timestamp_of(millis: int) -> datetime:
 
 def long_result(value: int) -> Int64:
     """The result of a function that returns a long: the low 64 bits."""
-    return Int64(wrapped(value, 64))
+    return Int64(wrap(value))
 
 
 def int_result(value: int) -> int:
     """The result of a function that returns an int: the low 32 bits."""
-    return wrapped(value, 32)
+    return wrap(value, 32)
 
 
 Converter = Callable[[Any], Any]

@@ -114,18 +114,12 @@ def _year_start(local: int) -> int:
     return days_of(_year(local), 1, 1) * DAY
 
 
-def _years(name: str, low: int, get: Local) -> FieldRule:
+def _years(name: str, low: int) -> FieldRule:
     def set_value(local: int, year: int) -> int:
         _, month, day = date_of(local // DAY)
         return _to_date(local, _checked(name, year, low, YEAR_MAX), month, day)
 
-    return FieldRule(2, get, set_value, _year_start)
-
-
-def _year_of_era(local: int) -> int:
-    """The year counted from 1 before Christ as well: the year 0 is 1 BC."""
-    year = _year(local)
-    return max(year, 1 - year)
+    return FieldRule(2, _year, set_value, _year_start)
 
 
 def _set_month(local: int, month: int) -> int:
@@ -148,8 +142,8 @@ def _days_of_month(local: int) -> int:
 
 RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
     {
-        "y": _years("year", YEAR_MIN, _year),
-        "Y": _years("year of the era", 1, _year_of_era),
+        "y": _years("year", YEAR_MIN),
+        "Y": _years("year of the era", 1),
         "x": FieldRule(2, _weekyear, _set_weekyear, lambda local: weekyear_start(_weekyear(local)) * DAY),
         "M": FieldRule(3, _month, _set_month, lambda local: days_of(_year(local), _month(local), 1) * DAY),
         "w": _counted(4, "week", WEEK, _week, 1, lambda local: weeks_in(_weekyear(local)), offset=3 * DAY),
