@@ -489,11 +489,6 @@ BROKEN: Final = {
         {"upsertConfig/mode": "SOME"},
         "/upsertConfig/mode: unknown value 'SOME': it may be one of FULL, NONE, PARTIAL",
     ),
-    "upsert with moved tenants": upsert(
-        {"tenants/tagOverrideConfig/realtimeCompleted": "cold_OFFLINE"},
-        "/tenants/tagOverrideConfig/realtimeCompleted: upsert and dedup exclude realtimeCompleted: segments"
-        " stay in place",
-    ),
     "upsert with aggregated metrics": upsert(
         {"tableIndexConfig/aggregateMetrics": True},
         "/tableIndexConfig/aggregateMetrics: upsert and dedup exclude the aggregation of metrics",
@@ -564,16 +559,6 @@ BROKEN: Final = {
                 "/upsertConfig/partialUpsertStrategies/city: APPEND cannot be applied to city: it has one"
                 " value per"
                 " row"
-            ),
-        ),
-        PARTIAL,
-    ),
-    "merger and strategies": Broken(
-        {"upsertConfig/partialUpsertMergerClass": "org.example.Merger"},
-        (
-            (
-                "/upsertConfig/partialUpsertMergerClass: partialUpsertMergerClass and partialUpsertStrategies"
-                " exclude each other"
             ),
         ),
         PARTIAL,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -130,24 +130,18 @@ def _text_of(value: Any, default: str | None = None) -> str | None:
     return value if isinstance(value, str) else json_of(value, sort=False)
 
 
-def _long_of(value: Any, default: int = LONG_MIN) -> int:
-    """A whole number, also one in a text; the default for anything else."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return as_long(value)
-    try:
-        return parse_whole(_plain(value))
-    except NotANumber:
-        return default
-
-
-def _double_of(value: Any, default: float = float("nan")) -> float:
+def _number_of(value: Any, default: Any, convert: Callable[[Any], Any], parse: Callable[[str], Any]) -> Any:
     """A number, also one in a text; the default for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return as_double(value)
+        return convert(value)
     try:
-        return parse_double(_plain(value))
+        return parse(_plain(value))
     except NotANumber:
         return default
+
+
+_long_of: Final = partial(_number_of, convert=as_long, parse=parse_whole)
+_double_of: Final = partial(_number_of, convert=as_double, parse=parse_double)
 
 
 def _plain(value: Any) -> str:
@@ -179,7 +173,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     ),
     Function(
         "jsonPathLong",
-        lambda value, path: _long_of(_value_at_or_null(value, path)),
+        lambda value, path: _long_of(_value_at_or_null(value, path), LONG_MIN),
         *_AT,
         result=long_result,
     ),
@@ -191,7 +185,9 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
         result=long_result,
         nullable=True,
     ),
-    Function("jsonPathDouble", lambda value, path: _double_of(_value_at_or_null(value, path)), *_AT),
+    Function(
+        "jsonPathDouble", lambda value, path: _double_of(_value_at_or_null(value, path), float("nan")), *_AT
+    ),
     Function(
         "jsonPathDouble",
         lambda value, path, default: _double_of(_value_at_or_null(value, path), default),

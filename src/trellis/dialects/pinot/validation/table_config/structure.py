@@ -117,6 +117,7 @@ UNCHECKED: Final = (
     TREES,
     "/tableIndexConfig/varLengthDictionaryColumns",
     "/tableSamplers",
+    "/tenants/tagOverrideConfig",
     "/tierConfigs",
     f"{FIELDS}/properties/forwardIndexDisabled",
     f"{_INDEX}/dictionary/useVarLengthDictionary",
@@ -131,6 +132,7 @@ UNCHECKED: Final = (
             "enableDeletedKeysCompactionConsistency",
             "metadataTTL",
             "outOfOrderRecordColumn",
+            "partialUpsertMergerClass",
         )
     ),
     f"{DEDUP}/ignoreNonDefaultTiers",

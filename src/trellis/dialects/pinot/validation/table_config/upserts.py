@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -16,15 +16,6 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
 )
 
 _STRATEGIES: Final = f"{UPSERT}/partialUpsertStrategies"
-_MERGER: Final = f"{UPSERT}/partialUpsertMergerClass"
-_KEYS_EXCLUDE: Final[Mapping[str, str]] = {
-    "/tableIndexConfig/aggregateMetrics": "the aggregation of metrics",
-    "/ingestionConfig/aggregationConfigs": "the aggregation of metrics",
-}
-_REALTIME_KEYS_EXCLUDE: Final[Mapping[str, str]] = {
-    "/tenants/tagOverrideConfig/realtimeConsuming": "realtimeConsuming: segments stay in place",
-    "/tenants/tagOverrideConfig/realtimeCompleted": "realtimeCompleted: segments stay in place",
-}
 _DELETING_TYPES: Final = (
     PinotType.BOOLEAN,
     PinotType.STRING,
@@ -56,10 +47,9 @@ def keyed_table(table: CheckedTable) -> Iterator[Fault]:
     selector = table.text("/routing/instanceSelectorType").lower()
     if selector not in ("strictreplicagroup", "multistagereplicagroup"):
         yield Fault("/routing", "upsert and dedup need routing.instanceSelectorType strictReplicaGroup")
-    excluded = {**_KEYS_EXCLUDE, **(_REALTIME_KEYS_EXCLUDE if table.realtime else {})}
-    for place, part in excluded.items():
-        if table.uses(place):
-            yield Fault(place, f"upsert and dedup exclude {part}")
+    aggregation = "/tableIndexConfig/aggregateMetrics"
+    if table.uses(aggregation):
+        yield Fault(aggregation, "upsert and dedup exclude the aggregation of metrics")
     star_tree = "/tableIndexConfig/enableDefaultStarTree"
     if table.has(UPSERT) and table.uses(star_tree):
         yield Fault(star_tree, "an upsert table cannot have star-tree indexes")
@@ -86,10 +76,6 @@ def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
         needed = "enableColumnBasedNullHandling in the schema, or nullHandlingEnabled in tableIndexConfig"
         yield Fault(f"{UPSERT}/mode", f"mode PARTIAL needs {needed}")
     strategies = table.value(_STRATEGIES) or {}
-    if table.text(_MERGER).strip():
-        if strategies:
-            yield Fault(_MERGER, "partialUpsertMergerClass and partialUpsertStrategies exclude each other")
-        return
     for column, strategy in strategies.items():
         if problem := _strategy_problem(table, column, strategy):
             place = _STRATEGIES + pointer(column)
