@@ -77,8 +77,8 @@ def wrap(number: int, bits: int = 64) -> int:
     >>> wrap(3000000000, 32)
     -1294967296
     """
-    half = 2 ** (bits - 1)
-    return (int(number) + half) % 2**bits - half
+    half = 1 << (bits - 1)
+    return (int(number) + half) % (1 << bits) - half
 
 
 def saturate(number: int) -> int:

@@ -15,7 +15,6 @@ UPSERT: Final = "/upsertConfig"
 DEDUP: Final = "/dedupConfig"
 FIELDS: Final = "/fieldConfigList/*"
 PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap"
-TREES: Final = "/tableIndexConfig/starTreeIndexConfigs"
 
 
 def words(text: str) -> frozenset[str]:

@@ -14,7 +14,6 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
     FIELDS,
     PARTITIONS,
-    TREES,
     UPSERT,
     CheckedTable,
     Rule,
@@ -27,6 +26,8 @@ from trellis.errors import nearest
 _INDEX: Final = f"{FIELDS}/indexes"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
 _SEGMENTS: Final = "/segmentsConfig"
+_INDEXING: Final = "/tableIndexConfig"
+_STREAMS: Final = "/ingestionConfig/streamIngestionConfig"
 REQUIRED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("tableName", "tableType", "segmentsConfig", "tenants", "tableIndexConfig"),
     FIELDS: ("name",),
@@ -71,8 +72,12 @@ CHOICES_IN_ANY_CASE: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
+def _places(place: str, keys: str) -> list[str]:
+    return [f"{place}/{key}" for key in keys.split()]
+
+
 def _of(form: Form, place: str, keys: str) -> dict[str, Form]:
-    return {f"{place}/{key}": form for key in keys.split()}
+    return dict.fromkeys(_places(place, keys), form)
 
 
 FORMS: Final[Mapping[str, Form]] = {
@@ -103,40 +108,18 @@ FORMS: Final[Mapping[str, Form]] = {
 
 
 UNCHECKED: Final = (
-    "/ingestionConfig/aggregationConfigs",
-    "/ingestionConfig/schemaConformingTransformerConfig",
-    "/ingestionConfig/streamIngestionConfig/disasterRecoveryMode",
-    "/ingestionConfig/streamIngestionConfig/parallelSegmentConsumptionPolicy",
-    "/ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled",
-    "/instanceAssignmentConfigMap",
-    f"{_SEGMENTS}/peerSegmentDownloadScheme",
-    f"{_SEGMENTS}/replicaGroupStrategyConfig",
-    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeUnit",
-    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeValue",
-    "/tableIndexConfig/multiColumnTextIndexConfig",
-    TREES,
-    "/tableIndexConfig/varLengthDictionaryColumns",
-    "/tableSamplers",
-    "/tenants/tagOverrideConfig",
-    "/tierConfigs",
-    f"{FIELDS}/properties/forwardIndexDisabled",
-    f"{_INDEX}/dictionary/useVarLengthDictionary",
-    f"{_INDEX}/forward/chunkCompressionType",
-    f"{_INDEX}/forward/dictIdCompressionType",
-    f"{_INDEX}/forward/disabled",
-    *(
-        f"{UPSERT}/{key}"
-        for key in (
-            "consistencyMode",
-            "deletedKeysTTL",
-            "enableDeletedKeysCompactionConsistency",
-            "metadataTTL",
-            "outOfOrderRecordColumn",
-            "partialUpsertMergerClass",
-        )
-    ),
-    f"{DEDUP}/ignoreNonDefaultTiers",
-    f"{DEDUP}/metadataTTL",
+    *_places("", "instanceAssignmentConfigMap tableSamplers tenants/tagOverrideConfig tierConfigs"),
+    *_places("/ingestionConfig", "aggregationConfigs schemaConformingTransformerConfig"),
+    *_places(_STREAMS, "disasterRecoveryMode parallelSegmentConsumptionPolicy pauselessConsumptionEnabled"),
+    *_places(_SEGMENTS, "peerSegmentDownloadScheme replicaGroupStrategyConfig"),
+    *_places(_SEGMENTS, "untrackedSegmentsRetentionTimeUnit untrackedSegmentsRetentionTimeValue"),
+    *_places(_INDEXING, "multiColumnTextIndexConfig starTreeIndexConfigs varLengthDictionaryColumns"),
+    *_places(f"{FIELDS}/properties", "forwardIndexDisabled"),
+    *_places(f"{_INDEX}/dictionary", "useVarLengthDictionary"),
+    *_places(f"{_INDEX}/forward", "chunkCompressionType dictIdCompressionType disabled"),
+    *_places(UPSERT, "consistencyMode deletedKeysTTL enableDeletedKeysCompactionConsistency metadataTTL"),
+    *_places(UPSERT, "outOfOrderRecordColumn partialUpsertMergerClass"),
+    *_places(DEDUP, "ignoreNonDefaultTiers metadataTTL"),
 )
 """Parts that few tables have, whose rules are not implemented."""
 
