@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from trellis.dialects.pinot.date_time.iso_8601 import read_iso, write_iso
@@ -59,7 +58,7 @@ class DateTimeFormat:
         """
         if self.kind == "SIMPLE_DATE_FORMAT":
             text = value if isinstance(value, str) else _plain(value)
-            return self._read(text)
+            return read_iso(text) if self.pattern is None else reader_of(self.pattern, self.zone).read(text)
         if self.kind == "TIMESTAMP":
             return timestamp_millis(value, session_zone) if isinstance(value, str) else wrap(_truncate(value))
         count = truncated_integer(value) if isinstance(value, str) else _truncate(value)
@@ -80,13 +79,6 @@ class DateTimeFormat:
         if self.kind == "TIMESTAMP":
             return timestamp_text(millis, session_zone)
         return str(truncated(of_millis(millis, self.unit), self.size))
-
-    @cached_property
-    def _read(self) -> Callable[[str], int]:
-        return read_iso if self.pattern is None else reader_of(self.pattern, self.zone).read
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if name != "_read"}
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,6 @@ from typing import Final
 
 from trellis.dialects.pinot.functions.registry import (
     Function,
-    FunctionError,
     as_bytes,
     as_int,
     as_list,
@@ -21,8 +20,6 @@ from trellis.dialects.pinot.functions.registry import (
 )
 from trellis.dialects.pinot.value.numbers import BLANKS
 
-LONGEST: Final = 2**24
-"""Characters of a text that a function may make."""
 _SPACES: Final = " \t\n\x0b\f\r"
 _DIGESTS: Final = {"md5": "md5", "sha": "sha1", "sha256": "sha256", "sha512": "sha512"}
 
@@ -68,13 +65,6 @@ def _substr(text: str, start: int, end: int = -1) -> str:
 def _substring(text: str, start: int, count: int | None = None) -> str:
     """The part from `start`, counted from 1, with `count` characters."""
     return slice_units(text, start - 1, None if count is None else start - 1 + count)
-
-
-def _replace(text: str, part: str, replacement: str) -> str:
-    size = len(text) + text.count(part) * len(replacement) if part else 0
-    if size > LONGEST:
-        raise FunctionError(f"a text of {size} characters is too long: {LONGEST} are the most")
-    return text.replace(part, replacement) if part else text
 
 
 def parts_of(text: str, separator: str, limit: int = -1) -> list[str]:
@@ -129,7 +119,13 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("endsWith", str.endswith, as_text, as_text),
     Function("contains", lambda text, part: part in text, as_text, as_text),
     Function("like", _like, as_text, as_text),
-    Function("replace", _replace, as_text, as_text, as_text),
+    Function(
+        "replace",
+        lambda text, part, other: text.replace(part, other) if part else text,
+        as_text,
+        as_text,
+        as_text,
+    ),
     Function(
         "concat",
         lambda left, right, separator="": f"{left}{separator}{right}",
