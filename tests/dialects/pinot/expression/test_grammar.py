@@ -106,8 +106,6 @@ def test_tree_of(text: str, tree: Expression) -> None:
         ("1e999", 1, "1e999 is larger than any double"),
         ("case a end", 8, "WHEN is expected, not 'end'"),
         ("a is true", 6, "NULL, NOT NULL or DISTINCT FROM is expected, not 'true'"),
-        ("groovy('a')", 1, "a script is expected as Groovy({script}, argument, ...)"),
-        ("Groovy(a)", 1, "a script is expected as Groovy({script}, argument, ...)"),
         ("minus(a, b)", 1, "Pinot's SQL cannot read minus(a, b): write a - b"),
         ("extract('year', a)", 9, "a unit without quotes as in extract(YEAR FROM x) is expected, not 'year'"),
         ("cast(a, 'LONG')", 7, "AS is expected, not ','"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping
+from reprlib import Repr
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.types import PinotType
@@ -30,8 +30,17 @@ def abbreviated(value: Any) -> str:
         return f"x'{text}'" if len(value) <= SHOWN_CHARACTERS // 2 else f"x'{text}'... ({len(value)} bytes)"
     if isinstance(value, int) and value.bit_length() > 256:
         return f"of {value.bit_length()} bits"
-    text = reprlib.repr(value) if isinstance(value, dict | list | tuple) else str(value)
+    text = _NESTED.repr(value) if isinstance(value, Mapping | list | tuple) else str(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+
+
+class _Nested(Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        """Python refuses to write a very long one."""
+        return abbreviated(x)
+
+
+_NESTED: Final = _Nested()
 
 
 def conversion_error(value: Any, target: PinotType, expected: str | None = None) -> CannotConvert:

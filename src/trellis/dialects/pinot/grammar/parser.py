@@ -56,8 +56,8 @@ _MISSING: Final = {
     "||": "Pinot has no || in transforms and filters: write concat(a, b)",
     "[": "Pinot cannot pick an element in transforms and filters: use jsonPath or an arrayElementAt function",
 }
-_SCRIPT_EXPECTED: Final = "a script is expected as Groovy({script}, argument, ...)"
 _GROOVY: Final = re.compile(r"\s*Groovy\(\s*\{(.+)\}\s*((?:,\s*[\w.$]+\s*)*)\)\s*", re.DOTALL)
+"""A script and its columns: a call, too."""
 
 
 def parse(text: str) -> Expression:
@@ -69,8 +69,10 @@ def parse(text: str) -> Expression:
     Traceback (most recent call last):
     ExpressionError: , or ) is expected, not the end ...
     """
-    if text.lstrip().startswith("Groovy("):
-        return _parse_script(text)
+    script = _GROOVY.fullmatch(text)
+    if script:
+        columns = (Column(name.strip()) for name in script[2].split(",") if name.strip())
+        return Call("groovy", (Literal(script[1]), *columns))
     try:
         expression = _Parser(text).parse_whole()
         if all(depth <= DEEPEST for _, depth in nodes(expression)):
@@ -78,15 +80,6 @@ def parse(text: str) -> Expression:
     except RecursionError:
         pass
     raise ExpressionError(f"the expression is nested too deep: {DEEPEST} levels are the most", text, 1)
-
-
-def _parse_script(text: str) -> Call:
-    """A script of Groovy as a call with its text and its columns."""
-    match = _GROOVY.fullmatch(text)
-    if not match:
-        raise ExpressionError(_SCRIPT_EXPECTED, text, 1)
-    columns = (Column(name.strip()) for name in match[2].split(",") if name.strip())
-    return Call("groovy", (Literal(match[1]), *columns))
 
 
 class _Parser(TokenStream):
@@ -202,8 +195,6 @@ class _Parser(TokenStream):
         if keyword == "minus":
             reason = "Pinot's SQL cannot read minus(a, b): write a - b"
             raise ExpressionError(reason, self.text, token.column)
-        if keyword == "groovy":
-            raise ExpressionError(_SCRIPT_EXPECTED, self.text, token.column)
         if keyword == "cast":
             return self._cast()
         if keyword == "trim":

@@ -61,7 +61,7 @@ class Reader:
             elif part.letter == "Z":
                 self._offset = group
             else:
-                self._fields.append((group, _rule(part), _convert(part, year)))
+                self._fields.append((group, RULES[part.letter], _convert(part, year)))
         self._match = re.compile("".join(pieces)).fullmatch
         self._common = _common(groups)
         self._plain_offset = self._clock.fixed if self._offset is None and self._zone is None else None
@@ -169,11 +169,6 @@ def _zone_ids() -> str:
     ids = zone_ids()
     with_area = [zone_id for zone_id in ids if "/" in zone_id]
     return f"{_any_of(with_area)}|(?![^/]*/)(?:{_any_of(ids - set(with_area))})"
-
-
-def _rule(field: Field) -> FieldRule:
-    """Of two letters Y is the year, not that of the era."""
-    return RULES["y" if field.letter == "Y" and field.width == 2 else field.letter]
 
 
 def _convert(field: Field, year: int) -> Convert:

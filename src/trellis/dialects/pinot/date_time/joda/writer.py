@@ -53,7 +53,7 @@ def _writer(part: Part) -> Write:
     if letter == "S":
         return partial(_fraction, width)
     if letter in "xyY" and width == 2:
-        year_of = RULES["x" if letter == "x" else "y"].get
+        year_of = RULES[letter].get
         return lambda displayed: f"{abs(year_of(displayed.local)) % 100:02}"
     if part.numeric:
         return partial(_number, RULES[letter].get, width)

@@ -30,7 +30,7 @@ def cluster_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator
 
     A load, which only makes rows, does not need them to hold.
     """
-    table = CheckedTable.of(schema, document)
+    table = CheckedTable(schema, document)
     unreadable = structure.kind_faults(table)
     yield from unreadable
     for rule in () if unreadable else RULES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.defaults import literal_text
@@ -25,18 +26,17 @@ def words(text: str) -> frozenset[str]:
 class CheckedTable:
     """The places of a config are JSON pointers; in a pattern `*` stands for every key or index.
 
-    >>> table = CheckedTable(PinotSchema("s"), {}, {"tierConfigs": [{"name": "a"}, {"name": "b"}]})
+    >>> table = CheckedTable(PinotSchema("s"), {"tierConfigs": [{"name": "a"}, {"name": "b"}]})
     >>> [*table.values("/tierConfigs/*/name")]
     [('/tierConfigs/0/name', 'a'), ('/tierConfigs/1/name', 'b')]
     """
 
     schema: PinotSchema
-    columns: Mapping[str, FieldSpec]
     document: Mapping[str, Any]
 
-    @staticmethod
-    def of(schema: PinotSchema, document: Mapping[str, Any]) -> CheckedTable:
-        return CheckedTable(schema, columns(schema), document)
+    @cached_property
+    def columns(self) -> Mapping[str, FieldSpec]:
+        return columns(self.schema)
 
     @property
     def realtime(self) -> bool:

@@ -54,9 +54,4 @@ def tasks(table: CheckedTable) -> Iterator[Fault]:
         yield Fault(place, f"task {name} is not checked: the controller checks it", unchecked=True)
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    names,
-    dimension_table,
-    push_type,
-    tasks,
-)
+RULES: Final[tuple[Rule, ...]] = (names, dimension_table, push_type, tasks)

@@ -105,8 +105,6 @@ FORMS: Final[Mapping[str, Form]] = {
     **_of(forms.FLAG, f"{_INDEX}/text", "reuseMutableIndex caseSensitive"),
     **_of(forms.AUTOMATON, f"{_INDEX}/text", "fst"),
 }
-
-
 UNCHECKED: Final = (
     *_places("", "instanceAssignmentConfigMap tableSamplers tenants/tagOverrideConfig tierConfigs"),
     *_places("/ingestionConfig", "aggregationConfigs schemaConformingTransformerConfig"),

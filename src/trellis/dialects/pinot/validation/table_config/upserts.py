@@ -65,10 +65,6 @@ def deletion(table: CheckedTable) -> Iterator[Fault]:
             yield Fault(place, f"deleteRecordColumn {name} must be {noun}")
 
 
-def _comparison_columns(table: CheckedTable) -> list[str]:
-    return [name for _, name in table.names(f"{UPSERT}/comparisonColumns/*")]
-
-
 def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
     if table.text(f"{UPSERT}/mode") != "PARTIAL":
         return
@@ -88,7 +84,8 @@ def _strategy_problem(table: CheckedTable, column: str, strategy: str) -> str:
         return "it is not in the schema"
     if column in table.schema.primary_key:
         return "it is a primary key column"
-    if column in (_comparison_columns(table) or [table.time_column]):
+    compared = [name for _, name in table.names(f"{UPSERT}/comparisonColumns/*")]
+    if column in (compared or [table.time_column]):
         return "rows are compared by it"
     if strategy == "INCREMENT" and (
         not spec.data_type.stored.numeric or spec.field_type in (FieldType.DATE_TIME, FieldType.COMPLEX)
