@@ -83,21 +83,6 @@ PARTIAL: Final = {
 GONE: Final = object()
 """The value of a key that is removed."""
 _MAPS: Final = "ingestionConfig/streamIngestionConfig/streamConfigMaps"
-_AGGREGATIONS: Final = "ingestionConfig/aggregationConfigs"
-_TREES: Final = "tableIndexConfig/starTreeIndexConfigs"
-_ASSIGNMENT: Final = {
-    "tagPoolConfig": {"tag": "DefaultTenant_REALTIME"},
-    "replicaGroupPartitionConfig": {"replicaGroupBased": True},
-}
-_TIER: Final = {
-    "name": "cold",
-    "segmentSelectorType": "time",
-    "segmentAge": "30d",
-    "storageType": "pinot_server",
-    "serverTag": "cold_OFFLINE",
-}
-_TREE: Final = {"dimensionsSplitOrder": ["city"], "functionColumnPairs": ["SUM__fare"]}
-_NO_DICTIONARY: Final = {"tableIndexConfig/noDictionaryColumns": ["fare"]}
 
 
 @dataclass(frozen=True)
@@ -171,7 +156,6 @@ BROKEN: Final = {
     "unknown codec": offline(
         indexed("fare", encodingType="RAW", compressionCodec="ZSTD"),
         "/fieldConfigList/0/compressionCodec: unknown value 'ZSTD': did you mean 'ZSTANDARD'?",
-        "/fieldConfigList/0/compressionCodec: column fare: ZSTD needs a dictionary, and the column has none",
     ),
     "partitions without a number": offline(
         {
@@ -245,15 +229,6 @@ BROKEN: Final = {
         "/ingestionConfig: a dimension table with an ingestionConfig needs batchIngestionConfig with"
         " segmentIngestionType REFRESH",
     ),
-    "unknown peer scheme": offline(
-        {"segmentsConfig/peerSegmentDownloadScheme": "ftp", "segmentsConfig/replication": "2"},
-        "/segmentsConfig/peerSegmentDownloadScheme: unknown value 'ftp': it may be one of HTTP, HTTPS",
-    ),
-    "peers of one replica": offline(
-        {"segmentsConfig/peerSegmentDownloadScheme": "http"},
-        "/segmentsConfig/peerSegmentDownloadScheme: peerSegmentDownloadScheme needs a replication of at"
-        " least 2",
-    ),
     "unknown push type": offline(
         {"segmentsConfig/segmentPushType": "REPLACE"},
         "/segmentsConfig/segmentPushType: unknown push type 'REPLACE': use APPEND or REFRESH",
@@ -267,19 +242,6 @@ BROKEN: Final = {
     "unknown retention unit": offline(
         {"segmentsConfig/retentionTimeUnit": "DAY", "segmentsConfig/retentionTimeValue": "30"},
         "/segmentsConfig/retentionTimeUnit: unknown value 'DAY': did you mean 'DAYS'?",
-    ),
-    "untracked retention without value": offline(
-        {"segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS"},
-        "/segmentsConfig/untrackedSegmentsRetentionTimeUnit: untrackedSegmentsRetentionTimeUnit needs"
-        " untrackedSegmentsRetentionTimeValue as well",
-    ),
-    "untracked retention of zero": offline(
-        {
-            "segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS",
-            "segmentsConfig/untrackedSegmentsRetentionTimeValue": "0",
-        },
-        "/segmentsConfig/untrackedSegmentsRetentionTimeValue: untrackedSegmentsRetentionTimeValue is a whole"
-        " number above 0, not '0'",
     ),
     # --- streams
     "realtime without stream": realtime(
@@ -347,32 +309,6 @@ BROKEN: Final = {
         "/ingestionConfig/streamIngestionConfig/streamConfigMaps/0: realtime.segment.flush.threshold.time is"
         " above 0, not 0",
     ),
-    "two streams of one topic": realtime(
-        {_MAPS: [STREAM, STREAM]},
-        "/ingestionConfig/streamIngestionConfig/streamConfigMaps/1: a second stream reads topic rides",
-    ),
-    "two streams of two kinds": realtime(
-        {
-            _MAPS: [
-                STREAM,
-                {
-                    **{key.replace("kafka", "pulsar"): value for key, value in STREAM.items()},
-                    "streamType": "pulsar",
-                    "stream.pulsar.topic.name": "more",
-                },
-            ]
-        },
-        "/ingestionConfig/streamIngestionConfig/streamConfigMaps/1: all streams of a table have the same"
-        " streamType",
-    ),
-    "pauseless without peers": realtime(
-        {
-            "segmentsConfig/replication": "2",
-            "ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled": True,
-        },
-        "/ingestionConfig/streamIngestionConfig: pauselessConsumptionEnabled with several replicas needs"
-        " peerSegmentDownloadScheme http or https",
-    ),
     # --- ingestion
     "unknown input format": offline(
         {"ingestionConfig/batchIngestionConfig/batchConfigMaps": [{"inputFormat": "EXCEL"}]},
@@ -412,7 +348,6 @@ BROKEN: Final = {
             "jsonIndexColumns",
             "noDictionaryColumns",
             "onHeapDictionaryColumns",
-            "varLengthDictionaryColumns",
             "sortedColumn",
         )
     },
@@ -468,23 +403,6 @@ BROKEN: Final = {
         indexed("point", indexTypes=["H3"]),
         "/fieldConfigList/0: column point: H3 needs resolutions in properties",
     ),
-    "vector index of one value": offline(
-        indexed(
-            "fare", indexTypes=["VECTOR"], properties={"vectorIndexType": "HNSW", "vectorDimension": "3"}
-        ),
-        "/fieldConfigList/0: column fare: the vector index needs a multi-value column",
-        "/fieldConfigList/0: column fare: the vector index needs a FLOAT column",
-    ),
-    "vector index of another kind": offline(
-        indexed(
-            "vector", indexTypes=["VECTOR"], properties={"vectorIndexType": "IVF", "vectorDimension": "3"}
-        ),
-        "/fieldConfigList/0/properties/vectorIndexType: unknown value 'IVF': it may be one of HNSW",
-    ),
-    "vector index of no kind": offline(
-        indexed("vector", indexes={"vector": {"vectorDimension": 3}}),
-        "/fieldConfigList/0/indexes/vector: column vector: vectorIndexType is missing: Pinot requires it",
-    ),
     "range index of text without dictionary": offline(
         {"tableIndexConfig/rangeIndexColumns": ["city"], "tableIndexConfig/noDictionaryColumns": ["city"]},
         "/tableIndexConfig/rangeIndexColumns/0: column city: the range index needs a number or a"
@@ -505,11 +423,6 @@ BROKEN: Final = {
         {"tableIndexConfig/bloomFilterConfigs": {"city": {"fpp": 1.5}}},
         "/tableIndexConfig/bloomFilterConfigs/city/fpp: fpp is a probability between 0 and 1, not 1.5",
     ),
-    "var-length dictionary of numbers": offline(
-        {"tableIndexConfig/varLengthDictionaryColumns": ["seats"]},
-        "/tableIndexConfig/varLengthDictionaryColumns/0: column seats: a var-length dictionary cannot"
-        " hold INT",
-    ),
     "codec with a dictionary": offline(
         indexed("city", compressionCodec="LZ4"),
         "/fieldConfigList/0/compressionCodec: column city: LZ4 needs encodingType RAW: the column has a"
@@ -520,15 +433,6 @@ BROKEN: Final = {
         "/fieldConfigList/0/indexes/forward/compressionCodec: column city: SNAPPY needs encodingType RAW: the"
         " column has a dictionary",
     ),
-    "two codecs of the forward index": offline(
-        indexed(
-            "city",
-            encodingType="RAW",
-            indexes={"forward": {"chunkCompressionType": "LZ4", "dictIdCompressionType": "MV_ENTRY_DICT"}},
-        ),
-        "/fieldConfigList/0/indexes/forward: chunkCompressionType and dictIdCompressionType exclude each"
-        " other",
-    ),
     "property of an index in words": offline(
         indexed("city", indexes={"text": {"luceneMaxBufferSizeMB": "big"}}),
         "/fieldConfigList/0/indexes/text/luceneMaxBufferSizeMB: luceneMaxBufferSizeMB is a whole number, not"
@@ -537,19 +441,6 @@ BROKEN: Final = {
     "index that is perhaps disabled": offline(
         indexed("city", indexes={"inverted": {"disabled": "maybe"}}),
         "/fieldConfigList/0/indexes/inverted/disabled: disabled is true or false, not 'maybe'",
-    ),
-    "var-length dictionary of numbers in indexes": offline(
-        indexed("seats", indexes={"dictionary": {"useVarLengthDictionary": True}}),
-        "/fieldConfigList/0/indexes/dictionary: column seats: a var-length dictionary cannot hold INT",
-    ),
-    "delta of text": offline(
-        indexed("city", encodingType="RAW", compressionCodec="DELTA"),
-        "/fieldConfigList/0/compressionCodec: column city: DELTA needs an INT or LONG column of one value per"
-        " row",
-    ),
-    "log codec of a number": offline(
-        indexed("seats", encodingType="RAW", compressionCodec="CLP"),
-        "/fieldConfigList/0/compressionCodec: column seats: CLP needs a column that is stored as STRING",
     ),
     "timestamp index of a number": offline(
         indexed("seats", timestampConfig={"granularities": ["DAY"]}),
@@ -573,52 +464,6 @@ BROKEN: Final = {
         },
         "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap/tags: column tags: cannot partition by a"
         " multi-value column",
-    ),
-    # --- star-trees
-    "star-tree of a column that does not exist": offline(
-        {_TREES: [{**_TREE, "dimensionsSplitOrder": ["town"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/dimensionsSplitOrder/0: column town is not in the schema",
-    ),
-    "star-tree without dictionary": offline(
-        {_TREES: [_TREE], "tableIndexConfig/noDictionaryColumns": ["city"]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/dimensionsSplitOrder/0: column city: a dimension of a"
-        " star-tree needs a dictionary, and the column has none",
-    ),
-    "star-tree of several values": offline(
-        {_TREES: [{**_TREE, "dimensionsSplitOrder": ["tags"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/dimensionsSplitOrder/0: column tags: a dimension of a"
-        " star-tree has one value per row",
-    ),
-    "star-tree that skips another dimension": offline(
-        {_TREES: [{**_TREE, "skipStarNodeCreationForDimensions": ["id"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/skipStarNodeCreationForDimensions: id is not in"
-        " dimensionsSplitOrder",
-    ),
-    "star-tree without functions": offline(
-        {_TREES: [{"dimensionsSplitOrder": ["city"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0: a star-tree needs functionColumnPairs or"
-        " aggregationConfigs,"
-        " and not both",
-    ),
-    "star-tree of no function": offline(
-        {_TREES: [{"dimensionsSplitOrder": ["city"], "aggregationConfigs": [{"columnName": "fare"}]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/aggregationConfigs/0: aggregationFunction is missing: Pinot"
-        " requires it",
-    ),
-    "star-tree of an unknown function": offline(
-        {_TREES: [{**_TREE, "functionColumnPairs": ["TOTAL__fare"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/functionColumnPairs/0: 'TOTAL__fare' is not"
-        " FUNCTION__column"
-        " of a known function",
-    ),
-    "star-tree of a function twice": offline(
-        {_TREES: [{**_TREE, "functionColumnPairs": ["SUM__fare", "sum__fare"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/functionColumnPairs/1: SUM of fare is computed twice",
-    ),
-    "star-tree of all columns": offline(
-        {_TREES: [{**_TREE, "functionColumnPairs": ["MAX__*"]}]},
-        "/tableIndexConfig/starTreeIndexConfigs/0/functionColumnPairs/0: MAX needs a column: only COUNT"
-        " takes *",
     ),
     # --- upsert and dedup
     "upsert and dedup": upsert(
@@ -644,27 +489,9 @@ BROKEN: Final = {
         {"upsertConfig/mode": "SOME"},
         "/upsertConfig/mode: unknown value 'SOME': it may be one of FULL, NONE, PARTIAL",
     ),
-    "upsert with moved tenants": upsert(
-        {"tenants/tagOverrideConfig/realtimeCompleted": "cold_OFFLINE"},
-        "/tenants/tagOverrideConfig/realtimeCompleted: upsert and dedup exclude realtimeCompleted: segments"
-        " stay in place",
-    ),
-    "upsert with tiers": upsert({"tierConfigs": [_TIER]}, "/tierConfigs: an upsert table cannot have tiers"),
-    "upsert with star-tree": upsert(
-        {_TREES: [_TREE]},
-        "/tableIndexConfig/starTreeIndexConfigs: an upsert table cannot have star-tree indexes",
-    ),
-    "upsert with two streams": upsert(
-        {_MAPS: [STREAM, {**STREAM, "stream.kafka.topic.name": "more"}]},
-        "/ingestionConfig/streamIngestionConfig/streamConfigMaps: an upsert table has one stream only",
-    ),
     "upsert with aggregated metrics": upsert(
         {"tableIndexConfig/aggregateMetrics": True},
         "/tableIndexConfig/aggregateMetrics: upsert and dedup exclude the aggregation of metrics",
-    ),
-    "upsert with completed instances": upsert(
-        {"instanceAssignmentConfigMap/COMPLETED": _ASSIGNMENT},
-        "/instanceAssignmentConfigMap/COMPLETED: upsert and dedup exclude COMPLETED instance partitions",
     ),
     "comparison column that does not exist": upsert(
         {"upsertConfig/comparisonColumns": ["version"]},
@@ -679,37 +506,6 @@ BROKEN: Final = {
         {"upsertConfig/deleteRecordColumn": "point"},
         "/upsertConfig/deleteRecordColumn: deleteRecordColumn point must be a column of the schema with one"
         " BOOLEAN, STRING or number per row",
-    ),
-    "late rows marked in a number": upsert(
-        {"upsertConfig/outOfOrderRecordColumn": "seats"},
-        "/upsertConfig/outOfOrderRecordColumn: outOfOrderRecordColumn seats must be a column of the schema"
-        " with one BOOLEAN per row",
-    ),
-    "late rows marked and dropped": upsert(
-        {"upsertConfig/outOfOrderRecordColumn": "paid", "upsertConfig/dropOutOfOrderRecord": True},
-        "/upsertConfig/outOfOrderRecordColumn: outOfOrderRecordColumn and dropOutOfOrderRecord exclude each"
-        " other",
-    ),
-    "expiry by text": upsert(
-        {"upsertConfig/metadataTTL": 10, "upsertConfig/comparisonColumns": ["day"]},
-        "/upsertConfig: column day: a TTL needs a column of numbers or times, not STRING",
-    ),
-    "expiry by two columns": upsert(
-        {"upsertConfig/metadataTTL": 10, "upsertConfig/comparisonColumns": ["at", "seats"]},
-        "/upsertConfig/comparisonColumns: metadataTTL and deletedKeysTTL allow one comparison column",
-    ),
-    "expiry without snapshot": upsert(
-        {"upsertConfig/metadataTTL": 10, "upsertConfig/snapshot": "DISABLE"},
-        "/upsertConfig/snapshot: metadataTTL needs snapshot",
-    ),
-    "deleted keys without column": upsert(
-        {"upsertConfig/deletedKeysTTL": 10},
-        "/upsertConfig/deletedKeysTTL: deletedKeysTTL needs deleteRecordColumn",
-    ),
-    "dedup expiry by text": Broken(
-        {"dedupConfig/metadataTTL": 10, "dedupConfig/dedupTimeColumn": "day"},
-        ("/dedupConfig: column day: a TTL needs a column of numbers or times, not STRING",),
-        DEDUP,
     ),
     "partial without null handling": Broken(
         {"tableIndexConfig/nullHandlingEnabled": False},
@@ -767,53 +563,7 @@ BROKEN: Final = {
         ),
         PARTIAL,
     ),
-    "merger and strategies": Broken(
-        {"upsertConfig/partialUpsertMergerClass": "org.example.Merger"},
-        (
-            (
-                "/upsertConfig/partialUpsertMergerClass: partialUpsertMergerClass and partialUpsertStrategies"
-                " exclude each other"
-            ),
-        ),
-        PARTIAL,
-    ),
-    # --- tiers, instances, tasks
-    "two tiers of a name": offline(
-        {"tierConfigs": [_TIER, _TIER]}, "/tierConfigs/1/name: a second tier named cold"
-    ),
-    "tier without age": offline(
-        {"tierConfigs": [{**_TIER, "segmentAge": "soon"}]},
-        "/tierConfigs/0: segmentAge is a period such as 30d or 24h, not 'soon'",
-    ),
-    "tier of another selector": offline(
-        {"tierConfigs": [{**_TIER, "segmentSelectorType": "size"}]},
-        "/tierConfigs/0/segmentSelectorType: unknown value 'size': it may be one of FIXED, TIME",
-    ),
-    "tier of another storage": offline(
-        {"tierConfigs": [{**_TIER, "storageType": "s3"}]},
-        "/tierConfigs/0/storageType: unknown value 's3': it may be one of PINOT_SERVER",
-    ),
-    "tier of no server": offline(
-        {"tierConfigs": [{**_TIER, "serverTag": "cold"}]},
-        "/tierConfigs/0/serverTag: serverTag is a tag that ends in _OFFLINE or _REALTIME, not 'cold'",
-    ),
-    "instances twice": offline(
-        {"instanceAssignmentConfigMap/OFFLINE": _ASSIGNMENT, "instancePartitionsMap": {"OFFLINE": "p"}},
-        "/instanceAssignmentConfigMap/OFFLINE: OFFLINE is in instancePartitionsMap as well: keep one",
-    ),
-    "replica groups twice": offline(
-        {
-            "instanceAssignmentConfigMap/OFFLINE": _ASSIGNMENT,
-            "segmentsConfig/replicaGroupStrategyConfig": {"numInstancesPerPartition": 1},
-        },
-        "/instanceAssignmentConfigMap/OFFLINE/replicaGroupPartitionConfig: replicaGroupStrategyConfig is"
-        " there"
-        " as well: keep one",
-    ),
-    "instances without tag": offline(
-        {"instanceAssignmentConfigMap/OFFLINE": {**_ASSIGNMENT, "tagPoolConfig": {}}},
-        "/instanceAssignmentConfigMap/OFFLINE/tagPoolConfig: tag is missing: Pinot requires it",
-    ),
+    # --- quotas, tasks
     "storage without size": offline(
         {"quota/storage": "lots"}, "/quota/storage: storage is a size such as 200M, not 'lots'"
     ),
@@ -825,37 +575,6 @@ BROKEN: Final = {
         {"query/timeoutMs": 0}, "/query/timeoutMs: timeoutMs is a number above 0, not 0"
     ),
     "no task types": offline({"task": {}}, "/task: taskTypeConfigsMap is missing: Pinot requires it"),
-    "schedule of another cron": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 2 * * *"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 2 * * *' is not a schedule of Quartz: 6 or 7"
-        " fields are expected, not 5",
-    ),
-    "schedule on a day that is not": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 ? * 0"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 ? * 0' is not a schedule of Quartz: the"
-        " day of the week cannot be '0'",
-    ),
-    "schedule in a month by the name of a day": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 2 1 MON ?"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 2 1 MON ?' is not a schedule of Quartz: the"
-        " month cannot be 'MON'",
-    ),
-    "schedule at any hour": offline(
-        {"task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0 ? * * ?"}}},
-        "/task/taskTypeConfigsMap/MergeRollupTask/schedule: '0 0 ? * * ?' is not a schedule of Quartz: the"
-        " hour cannot be '?'",
-    ),
-    "two compactions": upsert(
-        {
-            "task/taskTypeConfigsMap": {
-                "UpsertCompactionTask": {},
-                "UpsertCompactMergeTask": {"minNumSegmentsPerTask": "1"},
-            }
-        },
-        "/task/taskTypeConfigsMap/UpsertCompactMergeTask/minNumSegmentsPerTask: minNumSegmentsPerTask is"
-        " above 1"
-        " beside UpsertCompactionTask, which would do the same work",
-    ),
 }
 GOOD: Final[dict[str, dict[str, Any]]] = {
     "offline": OFFLINE,
@@ -872,11 +591,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             "tableIndexConfig/bloomFilterConfigs": {"id": {"fpp": 0.01, "loadOnHeap": True}},
             "tableIndexConfig/jsonIndexConfigs": {"extra": {"maxLevels": 3}},
             "tableIndexConfig/noDictionaryColumns": ["fare"],
-            "tableIndexConfig/varLengthDictionaryColumns": ["city"],
             "tableIndexConfig/sortedColumn": ["at"],
-            _TREES: [
-                {**_TREE, "functionColumnPairs": ["COUNT__*", "DISTINCT_COUNT_HLL__id", "PERCENTILE95__fare"]}
-            ],
             "tableIndexConfig/segmentPartitionConfig/columnPartitionMap": {
                 "id": {"functionName": "Murmur", "numPartitions": 4},
                 "city": {"functionName": "HashCode", "numPartitions": 2},
@@ -887,12 +602,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
                 {"name": "tags", "compressionCodec": "MV_ENTRY_DICT"},
                 {"name": "at", "timestampConfig": {"granularities": ["DAY", "HOUR"]}},
                 {"name": "point", "encodingType": "RAW", "indexes": {"h3": {"resolution": [5]}}},
-                {
-                    "name": "vector",
-                    "encodingType": "RAW",
-                    "indexTypes": ["VECTOR"],
-                    "properties": {"vectorIndexType": "HNSW", "vectorDimension": "3"},
-                },
             ],
         },
     ),
@@ -903,15 +612,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             "tableIndexConfig/segmentPartitionConfig/columnPartitionMap": {
                 "id": {"functionName": "Murmur", "numPartitions": "4"}
             },
-        },
-    ),
-    "schedules": patched(
-        OFFLINE,
-        {
-            "task/taskTypeConfigsMap": {
-                "MergeRollupTask": {"schedule": "0 0/5 2 L-3 JAN-MAR ? 2026-2030"},
-                "PurgeTask": {"schedule": "0 0 2 ? * MON,WED"},
-            }
         },
     ),
     "indexes of fields": patched(
@@ -937,36 +637,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             ],
         },
     ),
-    "star-tree with aggregations": patched(
-        OFFLINE,
-        {
-            _TREES: [
-                {
-                    "dimensionsSplitOrder": ["city", "seats"],
-                    "skipStarNodeCreationForDimensions": ["seats"],
-                    "aggregationConfigs": [
-                        {"columnName": "fare", "aggregationFunction": "SUM", "compressionCodec": "LZ4"},
-                        {"columnName": "*", "aggregationFunction": "COUNT"},
-                    ],
-                    "maxLeafRecords": 1000,
-                }
-            ]
-        },
-    ),
-    "keys that expire": patched(
-        UPSERT,
-        {
-            "upsertConfig/comparisonColumns": ["seats"],
-            "upsertConfig/deleteRecordColumn": "paid",
-            "upsertConfig/metadataTTL": 86400,
-            "upsertConfig/deletedKeysTTL": 86400,
-            "upsertConfig/snapshot": "ENABLE",
-            "upsertConfig/hashFunction": "MURMUR3",
-        },
-    ),
-    "dedup that expires": patched(
-        DEDUP, {"dedupConfig/metadataTTL": 3600000, "dedupConfig/dedupTimeColumn": "at"}
-    ),
     "strategies": patched(
         PARTIAL,
         {
@@ -988,9 +658,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
                 }
             ],
             "segmentsConfig/completionConfig": {"completionMode": "DOWNLOAD"},
-            "segmentsConfig/peerSegmentDownloadScheme": "http",
-            "segmentsConfig/replication": "2",
-            "instanceAssignmentConfigMap/CONSUMING": _ASSIGNMENT,
         },
     ),
     "files by the day": patched(
@@ -1004,34 +671,18 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
             "ingestionConfig/complexTypeConfig": {"prefixesToRename": {"payload.": ""}},
             "routing": {"segmentPrunerTypes": ["time", "partition"]},
             "query": {"timeoutMs": 5000},
-            "segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS",
-            "segmentsConfig/untrackedSegmentsRetentionTimeValue": "3",
         },
     ),
     "dimension table": patched(
         OFFLINE,
         {"isDimTable": True, "ingestionConfig/batchIngestionConfig/segmentIngestionType": "REFRESH"},
     ),
-    "tiers and tasks": patched(
+    "quotas": patched(
         OFFLINE,
         {
-            "tierConfigs": [
-                _TIER,
-                {
-                    "name": "hot",
-                    "segmentSelectorType": "fixed",
-                    "segmentList": ["rides_0", "rides_1"],
-                    "storageType": "pinot_server",
-                    "serverTag": "hot_OFFLINE",
-                    "tierBackend": "s3",
-                    "tierBackendProperties": {"region": "eu-west-1"},
-                },
-            ],
             "quota": {"storage": "100G", "maxQueriesPerSecond": "5.5"},
-            "task/taskTypeConfigsMap": {"MergeRollupTask": {"schedule": "0 0/5 2 ? * MON-FRI"}},
             "segmentsConfig/retentionTimeUnit": "days",
             "segmentsConfig/retentionTimeValue": "30",
         },
     ),
-    "two streams": patched(REALTIME, {_MAPS: [STREAM, {**STREAM, "stream.kafka.topic.name": "more"}]}),
 }

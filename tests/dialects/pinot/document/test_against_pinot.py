@@ -161,9 +161,8 @@ def test_documents_are_read_written_and_judged_as_pinot_does(pinot: Oracle, seed
         if theirs is None or ours is None:
             continue
         assert write_schema(ours, pretty=False) == theirs["text"], schema_document
-        assert (faults_of(ours) == ()) == bool(ask(pinot, "validate", schema=schema_document)), (
-            schema_document
-        )
+        faults = [fault for fault in faults_of(ours) if not fault.unchecked]
+        assert (faults == []) == bool(ask(pinot, "validate", schema=schema_document)), schema_document
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -100,11 +100,6 @@ def complex_field(**keys: Any) -> dict[str, Any]:
         ),
         (dimension("INT", maxLength=5), "/dimensionFieldSpecs/0/maxLength", "maxLength has no effect on INT"),
         (
-            dimension("INT", allowTrailingZeros=True),
-            "/dimensionFieldSpecs/0/allowTrailingZeros",
-            "allowTrailingZeros has no effect on INT",
-        ),
-        (
             {
                 "timeFieldSpec": {
                     "incomingGranularitySpec": {"name": "t", "dataType": "INT", "timeType": "DAYS"}
@@ -118,11 +113,6 @@ def complex_field(**keys: Any) -> dict[str, Any]:
             "/schemaName",
             "schemaName s_OFFLINE ends in the type of a table: name it s",
             id="seed_p01",
-        ),
-        (
-            {"dimensionFieldSpecs": [{"name": "$docId", "dataType": "STRING"}]},
-            "/dimensionFieldSpecs/0/name",
-            "$docId hides the virtual column of that name",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA, patched
+from dialects.pinot.document.broken_configs import BROKEN, GOOD, SCHEMA, STREAM, patched
 from dialects.pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.cluster import document_check
 from trellis.dialects.pinot.cluster.document_check import check, check_hybrid
@@ -85,12 +85,12 @@ def test_a_transform_may_feed_an_aggregation() -> None:
     assert finding.startswith("/ingestionConfig/aggregationConfigs: aggregationConfigs is not checked")
 
 
-def test_a_task_of_a_plugin_is_not_judged() -> None:
-    config = {**GOOD["offline"], "task": {"taskTypeConfigsMap": {"SweepTask": {"schedule": "0 0 2 * * ?"}}}}
+def test_a_task_is_not_judged() -> None:
+    config = {**GOOD["offline"], "task": {"taskTypeConfigsMap": {"PurgeTask": {"schedule": "0 0 2 * * ?"}}}}
     result = check(json.dumps(SCHEMA), "rides-schema.json", config)
     assert (result.valid, [finding.message for finding in result.findings]) == (
         None,
-        ["task SweepTask is not one that Pinot ships, so it is not checked"],
+        ["task PurgeTask is not checked: the controller checks it"],
     )
 
 
@@ -107,7 +107,25 @@ def test_a_task_of_a_plugin_is_not_judged() -> None:
         ),
         ("upsert", {"upsertConfig/consistencyMode": "SYNC"}, ""),
         ("upsert", {"upsertConfig/enableDeletedKeysCompactionConsistency": True}, ""),
-        ("dedup", {"dedupConfig/metadataTTL": 10, "tierConfigs": []}, "dedupConfig/metadataTTL"),
+        ("upsert", {"upsertConfig/metadataTTL": 10}, ""),
+        ("dedup", {"dedupConfig/metadataTTL": 10}, ""),
+        ("offline", {"tierConfigs": [{"name": "cold"}]}, ""),
+        ("offline", {"instanceAssignmentConfigMap": {"OFFLINE": {}}}, ""),
+        ("offline", {"tableIndexConfig/starTreeIndexConfigs": [{"dimensionsSplitOrder": ["town"]}]}, ""),
+        ("offline", {"tableIndexConfig/varLengthDictionaryColumns": ["city"]}, ""),
+        (
+            "offline",
+            {"fieldConfigList": [{"name": "seats", "encodingType": "RAW", "compressionCodec": "DELTA"}]},
+            "fieldConfigList/0/compressionCodec",
+        ),
+        ("realtime", {"ingestionConfig/streamIngestionConfig/pauselessConsumptionEnabled": True}, ""),
+        (
+            "realtime",
+            {"ingestionConfig/streamIngestionConfig/streamConfigMaps": [STREAM, STREAM]},
+            "ingestionConfig/streamIngestionConfig/streamConfigMaps",
+        ),
+        ("offline", {"segmentsConfig/peerSegmentDownloadScheme": "http"}, ""),
+        ("offline", {"segmentsConfig/untrackedSegmentsRetentionTimeUnit": "DAYS"}, ""),
     ],
 )
 def test_a_part_whose_rules_are_not_implemented_is_not_judged(
@@ -125,6 +143,13 @@ def test_a_part_whose_rules_are_not_implemented_is_not_judged(
             )
         ],
     )
+
+
+def test_a_vector_index_is_not_judged() -> None:
+    config = patched(GOOD["offline"], {"fieldConfigList": [{"name": "vector", "indexTypes": ["VECTOR"]}]})
+    assert findings(config) == [
+        "/fieldConfigList/0: the vector index is not checked: Pinot's own classes check it with --pinot-jars"
+    ]
 
 
 def hybrid(*configs: dict[str, Any]) -> tuple[bool | None, list[str]]:

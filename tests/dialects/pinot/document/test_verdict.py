@@ -129,8 +129,9 @@ def test_every_bad_function_of_a_table_config_is_told() -> None:
         (
             f"{start}/2/transformFunction",
             (
-                "Invalid transform function 'Groovy({x + y}, x, y)': Groovy scripts are not "
-                "run: write the expression with functions instead"
+                "transform function 'Groovy({x + y}, x, y)': Trellis does not carry out Pinot's function"
+                " Groovy: let Pinot's own classes do it with --option functions=pinot-jars, or compute its"
+                " result before the load"
             ),
         ),
         (
@@ -153,9 +154,9 @@ def test_a_cycle_of_a_table_config_is_told() -> None:
 
 
 def test_an_unknown_function_of_a_filter_is_told() -> None:
-    ((pointer, message),) = in_table({"a": "lower(x)"}, "strcomp(x) > 3")
+    ((pointer, message),) = in_table({"a": "lower(x)"}, "substrin(x) > 3")
     assert pointer == "/ingestionConfig/filterConfig/filterFunction"
-    assert message.endswith("unknown function strcomp: did you mean 'strcmp'?")
+    assert message.endswith("unknown function substrin: did you mean 'substring'?")
 
 
 def test_a_time_column_that_could_not_be_read_is_not_called_missing() -> None:

@@ -11,7 +11,6 @@ from trellis.dialects.pinot.grammar.tree import (
     Column,
     Expression,
     Literal,
-    Script,
     arguments,
 )
 
@@ -75,8 +74,8 @@ A, B, C = Column("a"), Column("b"), Column("c")
         ("timestamp_add(DAY, 3, a)", Call("timestampadd", (Column("DAY"), Literal(3), A))),
         ("dateAdd('DAY', 3, a)", Call("dateadd", (Literal("DAY"), Literal(3), A))),
         ("array[a, b]", Call("arrayvalueconstructor", (A, B))),
-        ("Groovy({a + ' ' + b}, a, b)", Script("a + ' ' + b", ("a", "b"))),
-        ("Groovy({ x.collect({it}) })", Script(" x.collect({it}) ")),
+        ("Groovy({a + ' ' + b}, a, b)", Call("groovy", (Literal("a + ' ' + b"), A, B))),
+        ("Groovy({ x.collect({it}) })", Call("groovy", (Literal(" x.collect({it}) "),))),
     ],
 )
 def test_tree_of(text: str, tree: Expression) -> None:
@@ -107,8 +106,6 @@ def test_tree_of(text: str, tree: Expression) -> None:
         ("1e999", 1, "1e999 is larger than any double"),
         ("case a end", 8, "WHEN is expected, not 'end'"),
         ("a is true", 6, "NULL, NOT NULL or DISTINCT FROM is expected, not 'true'"),
-        ("groovy('a')", 1, "a script is expected as Groovy({script}, argument, ...)"),
-        ("Groovy(a)", 1, "a script is expected as Groovy({script}, argument, ...)"),
         ("minus(a, b)", 1, "Pinot's SQL cannot read minus(a, b): write a - b"),
         ("extract('year', a)", 9, "a unit without quotes as in extract(YEAR FROM x) is expected, not 'year'"),
         ("cast(a, 'LONG')", 7, "AS is expected, not ','"),

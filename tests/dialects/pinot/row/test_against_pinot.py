@@ -328,6 +328,13 @@ def differences(pipe: Pipeline, ours: PipelineResult, theirs: Mapping[str, Any])
     return differences_found
 
 
+def renames_a_column(schema: dict[str, Any], table: dict[str, Any]) -> bool:
+    nested = table["ingestionConfig"].get("complexTypeConfig", {})
+    specs = [spec for key, fields in schema.items() if key.endswith("FieldSpecs") for spec in fields]
+    prefixes = tuple(nested.get("prefixesToRename", ()))
+    return any(spec["name"].startswith(prefixes) for spec in specs)
+
+
 @pytest.mark.parametrize("complex_type", [False, True], ids=["flat", "nested"])
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_are_those_of_pinot(pinot: Oracle, seed: int, complex_type: bool) -> None:
@@ -335,12 +342,13 @@ def test_rows_are_those_of_pinot(pinot: Oracle, seed: int, complex_type: bool) -
     for _ in range(60):
         schema, main_time = schema_of(dice, complex_type)
         table = table_of(dice, main_time, complex_type)
+        if renames_a_column(schema, table):  # 07
+            continue
         try:
             pipe = pipeline(schema, table)
-        except SchemaError as error:
-            if "prefixesToRename" not in str(error):  # 07
-                with pytest.raises(Refused):
-                    pinot.ask("rows", schema=schema, table=table, rows=[], typed=True)
+        except SchemaError:
+            with pytest.raises(Refused):
+                pinot.ask("rows", schema=schema, table=table, rows=[], typed=True)
             continue
         for _ in range(12):
             drawn_record = record(dice)

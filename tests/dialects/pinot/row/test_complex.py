@@ -102,11 +102,6 @@ def test_an_empty_name_is_a_conflict() -> None:
         pipeline(document([column("k", "INT")]), flattened(prefixesToRename={"a": ""})).rows({"a": 1})
 
 
-def test_a_column_may_not_begin_with_a_renamed_prefix() -> None:
-    with pytest.raises(SchemaError, match=r"column meta\.k begins with 'meta\.', which is renamed"):
-        pipeline(document([column("meta.k", "INT")]), flattened(prefixesToRename={"meta.": ""}))
-
-
 @pytest.mark.parametrize("value", [[], None, {"sku": "p"}, "x"])
 def test_what_is_no_list_of_some_leaves_one_row(value: Any) -> None:
     actual_rows = unnested({"id": 1, "lines": value}, fieldsToUnnest=["lines"])

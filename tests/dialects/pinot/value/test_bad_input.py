@@ -54,6 +54,15 @@ def test_ten_megabytes_that_fit(target: str, text: str, stored: Any) -> None:
     assert convert(text, target) == stored
 
 
+def test_a_list_of_numbers_that_python_refuses_to_write_is_shown() -> None:
+    with pytest.raises(CannotConvert) as caught:
+        convert([10**5000, 7], "STRING")
+    assert str(caught.value) == (
+        "Cannot read single-value from a list of 2 values: [of 16610 bits, 7]; "
+        "provide one value, or declare the column with singleValueField false"
+    )
+
+
 def test_ten_megabytes_of_text_are_cut() -> None:
     cut = sanitiser(column("STRING"))
     assert cut is not None

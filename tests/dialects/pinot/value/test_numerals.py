@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trellis.dialects.pinot.date_time.units import wrap
 from trellis.dialects.pinot.value.numbers import (
     NotANumber,
     low_bits,
@@ -16,7 +17,6 @@ from trellis.dialects.pinot.value.numbers import (
     parse_float,
     parse_whole,
     saturated,
-    wrapped,
 )
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, round32
 
@@ -140,7 +140,7 @@ def test_no_decimal(text: str) -> None:
 @given(st.integers(-(2**70), 2**70))
 def test_wrapping_is_that_of_java(value: int) -> None:
     for bits in (32, 64):
-        actual = wrapped(value, bits)
+        actual = wrap(value, bits)
         assert -(2 ** (bits - 1)) <= actual < 2 ** (bits - 1)
         assert (actual - value) % 2**bits == 0
         assert low_bits(Decimal(value), bits) == actual

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.value.columns import column
-from trellis.dialects.pinot.conversion.sanitization import TooLong, sanitiser
+from trellis.dialects.pinot.conversion.sanitization import sanitiser
 from trellis.dialects.pinot.conversion.settings import LossCounts, LossKind, LossyConversion, Settings
 from trellis.dialects.pinot.document.types import ExceedStrategy
+from trellis.dialects.pinot.value.source_kinds import CannotConvert
 
 TRIM, SUBSTITUTE = ExceedStrategy.TRIM_LENGTH, ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE
 NO_ACTION, ERROR = ExceedStrategy.NO_ACTION, ExceedStrategy.ERROR
@@ -87,7 +88,7 @@ ERRORS = [
 def test_error(target: str, value: Any, sentence: str) -> None:
     change = sanitiser(column(target, max_length=4, exceed_strategy=ERROR))
     assert change is not None
-    with pytest.raises(TooLong) as caught:
+    with pytest.raises(CannotConvert) as caught:
         change(value)
     assert str(caught.value) == sentence
 

@@ -92,7 +92,7 @@ def test_the_sentence_says_what_to_do() -> None:
     with pytest.raises(CannotConvert) as caught:
         convert(["a" * 100, "b"], "STRING")
     assert str(caught.value) == (
-        f"Cannot read single-value from a list of 2 values: ['{'a' * 59}...]; "
+        f"Cannot read single-value from a list of 2 values: ['{'a' * 12}...{'a' * 13}', 'b']; "
         "provide one value, or declare the column with singleValueField false"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from reprlib import Repr
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.types import PinotType
@@ -29,24 +30,17 @@ def abbreviated(value: Any) -> str:
         return f"x'{text}'" if len(value) <= SHOWN_CHARACTERS // 2 else f"x'{text}'... ({len(value)} bytes)"
     if isinstance(value, int) and value.bit_length() > 256:
         return f"of {value.bit_length()} bits"
-    if isinstance(value, list | tuple):
-        return _bracketed([abbreviated(element) for element in value[:4]], len(value), "[]")
-    if isinstance(value, Mapping):
-        items = [
-            f"{abbreviated(key)}: {abbreviated(value[key])}" for key, _ in zip(value, range(4), strict=False)
-        ]
-        return _bracketed(items, len(value), "{}")
-    text = str(value)
+    text = _NESTED.repr(value) if isinstance(value, Mapping | list | tuple) else str(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
-def _bracketed(items: list[str], count: int, brackets: str) -> str:
-    text = ", ".join(items)
-    if len(text) > SHOWN_CHARACTERS:
-        text = f"{text[:SHOWN_CHARACTERS]}..."
-    elif count > len(items):
-        text += ", ..."
-    return f"{brackets[0]}{text}{brackets[1]}"
+class _Nested(Repr):
+    def repr_int(self, x: int, level: int) -> str:
+        """Python refuses to write a very long one."""
+        return abbreviated(x)
+
+
+_NESTED: Final = _Nested()
 
 
 def conversion_error(value: Any, target: PinotType, expected: str | None = None) -> CannotConvert:

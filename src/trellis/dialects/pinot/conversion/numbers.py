@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.conversion.settings import LossKind, LossReporter
+from trellis.dialects.pinot.date_time.units import wrap
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.value.numbers import (
     BLANKS,
@@ -23,7 +24,6 @@ from trellis.dialects.pinot.value.numbers import (
     parse_float,
     parse_whole,
     saturated,
-    wrapped,
 )
 from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, round32
 
@@ -42,7 +42,7 @@ class WholeNumbers:
         if self.low <= value <= self.high:
             return int(value)
         _report_overflow(value, self.target, reporter)
-        return wrapped(value, self.bits)
+        return wrap(value, self.bits)
 
     def of_float(self, value: float, reporter: LossReporter) -> int:
         return self._truncated(value, saturated(value, self.bits), reporter)
@@ -146,7 +146,7 @@ def bytes_of_decimal(value: Decimal | int, reporter: LossReporter) -> bytes:
         reporter.report(LossKind.OVERFLOW, f"BYTES would cut the scale of {abbreviated(value)} to 16 bits")
     unscaled = int(decimal.scaleb(scale, EXACT))
     size = (unscaled if unscaled >= 0 else ~unscaled).bit_length() // 8 + 1
-    return wrapped(scale, 16).to_bytes(2, "big", signed=True) + unscaled.to_bytes(size, "big", signed=True)
+    return wrap(scale, 16).to_bytes(2, "big", signed=True) + unscaled.to_bytes(size, "big", signed=True)
 
 
 def require_finite(value: Any, target: PinotType) -> Any:

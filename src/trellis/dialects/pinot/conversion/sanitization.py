@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trellis.dialects.pinot.conversion.messages import SHOWN_CHARACTERS, abbreviated
+from trellis.dialects.pinot.conversion.scalars import text_of_units
 from trellis.dialects.pinot.conversion.settings import (
     PINOT_DEFAULTS,
     LossCounts,
@@ -60,16 +61,12 @@ Sanitiser = Callable[[Value], Value]
 _NUL = "\0"
 
 
-class TooLong(CannotConvert):
-    """A value that the strategy ERROR refuses; the sentence is Pinot's."""
-
-
 def sanitiser(
     spec: FieldSpec, settings: Settings = PINOT_DEFAULTS, losses: LossCounts | None = None
 ) -> Sanitiser | None:
     """A function that cuts or replaces a value that is too long; None where the column needs none.
 
-    It raises TooLong under the strategy ERROR, and in strict mode LossyConversion. Otherwise what
+    It raises CannotConvert under the strategy ERROR, and in strict mode LossyConversion. Otherwise what
     is cut or replaced is counted in `losses`. A cut that falls into a surrogate pair leaves `?`, which is
     what Pinot stores for half a character.
 
@@ -93,23 +90,18 @@ class _Limit:
     def __init__(self, spec: FieldSpec, reporter: LossReporter) -> None:
         self.name, self.longest, self.strategy = spec.name, spec.longest, spec.strategy
         self.default = default_of(spec) if spec.single_value else default_of(spec)[0]
+        self.excess = f"exceeds configured max length {self.longest}."
         self.reporter = reporter
 
     def apply_to_text(self, value: str) -> str:
-        nul = _NUL in value
-        if not nul and (self.strategy is ExceedStrategy.NO_ACTION or not utf16_longer(value, self.longest)):
-            return value
-        if self.strategy is ExceedStrategy.ERROR:
-            raise TooLong(
-                f"Throwing exception as value: {_start(value)} for column {self.name} "
-                + ("contains null character." if nul else f"exceeds configured max length {self.longest}.")
-            )
-        if nul:
+        if _NUL in value:
             reason = f"{abbreviated(value)} contains a null character and would be cut"
-            self.reporter.report(LossKind.NUL, reason)
+            self._report(f": {_start(value)}", "contains null character.", LossKind.NUL, reason)
+        elif self.strategy is ExceedStrategy.NO_ACTION or not utf16_longer(value, self.longest):
+            return value
         else:
             reason = f"{abbreviated(value)} is longer than {self.longest} UTF-16 units"
-            self.reporter.report(LossKind.TOO_LONG, reason)
+            self._report(f": {_start(value)}", self.excess, LossKind.TOO_LONG, reason)
         if self.strategy is ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE:
             return str(self.default)
         return utf16_cut(value.partition(_NUL)[0], self.longest)
@@ -117,16 +109,17 @@ class _Limit:
     def apply_to_bytes(self, value: bytes) -> bytes:
         if len(value) <= self.longest:
             return value
-        if self.strategy is ExceedStrategy.ERROR:
-            raise TooLong(
-                f"Throwing exception as value for column {self.name} "
-                f"exceeds configured max length {self.longest}."
-            )
         reason = f"BYTES {abbreviated(value)} is longer than {self.longest} bytes"
-        self.reporter.report(LossKind.TOO_LONG, reason)
+        self._report("", self.excess, LossKind.TOO_LONG, reason)
         if self.strategy is ExceedStrategy.SUBSTITUTE_DEFAULT_VALUE:
             return bytes(self.default)
         return value[: self.longest]
+
+    def _report(self, value: str, problem: str, loss_kind: LossKind, reason: str) -> None:
+        """Raises CannotConvert with Pinot's own sentence under the strategy ERROR."""
+        if self.strategy is ExceedStrategy.ERROR:
+            raise CannotConvert(f"Throwing exception as value{value} for column {self.name} {problem}")
+        self.reporter.report(loss_kind, reason)
 
 
 def utf16_longer(text: str, most: int) -> bool:
@@ -146,8 +139,7 @@ def utf16_cut(text: str, most: int) -> str:
     text = text[:most]
     if text.isascii():
         return text
-    units = text.encode("utf-16-le", "surrogatepass")[: 2 * most]
-    return units.decode("utf-16-le", "surrogatepass").encode("utf-8", "replace").decode()
+    return text_of_units(text.encode("utf-16-le", "surrogatepass")[: 2 * most])
 
 
 def _start(value: str) -> str:

@@ -107,9 +107,13 @@ def encodable_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        units = text.encode("utf-16-le", "surrogatepass")
-        return units.decode("utf-16-le", "surrogatepass").encode("utf-8", "replace").decode()
+        return text_of_units(text.encode("utf-16-le", "surrogatepass"))
     return text
+
+
+def text_of_units(units: bytes) -> str:
+    """The text of UTF-16 units; half of a pair is `?`."""
+    return units.decode("utf-16-le", "surrogatepass").encode("utf-8", "replace").decode()
 
 
 def text_of_whole(value: int) -> str:

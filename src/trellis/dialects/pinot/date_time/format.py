@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from trellis.dialects.pinot.date_time.iso_8601 import read_iso, write_iso
@@ -19,6 +18,7 @@ from trellis.dialects.pinot.date_time.time_zones import UTC, resolve
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import (
     FormatError,
+    UnsupportedFormat,
     of_millis,
     size_of,
     to_millis,
@@ -58,7 +58,7 @@ class DateTimeFormat:
         """
         if self.kind == "SIMPLE_DATE_FORMAT":
             text = value if isinstance(value, str) else _plain(value)
-            return self._read(text)
+            return read_iso(text) if self.pattern is None else reader_of(self.pattern, self.zone).read(text)
         if self.kind == "TIMESTAMP":
             return timestamp_millis(value, session_zone) if isinstance(value, str) else wrap(_truncate(value))
         count = truncated_integer(value) if isinstance(value, str) else _truncate(value)
@@ -79,13 +79,6 @@ class DateTimeFormat:
         if self.kind == "TIMESTAMP":
             return timestamp_text(millis, session_zone)
         return str(truncated(of_millis(millis, self.unit), self.size))
-
-    @cached_property
-    def _read(self) -> Callable[[str], int]:
-        return read_iso if self.pattern is None else reader_of(self.pattern, self.zone).read
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if name != "_read"}
 
 
 @lru_cache(maxsize=1024)
@@ -131,6 +124,8 @@ def _pattern_format(pattern: str, zone: str | None = None, *, text: str) -> Date
         pattern, zone_name = suffixed[1].strip(), suffixed[2].strip()
     try:
         parse_pattern(pattern)
+    except UnsupportedFormat:
+        raise
     except FormatError as error:
         raise FormatError(
             f"Invalid SIMPLE_DATE_FORMAT pattern: {pattern} in format: {text}, {error}"

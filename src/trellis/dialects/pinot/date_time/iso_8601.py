@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND, local_time
+from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND
 from trellis.dialects.pinot.date_time.joda.fields import (
     MILLIS_OF_HOUR,
     MILLIS_OF_MINUTE,
@@ -27,9 +27,6 @@ _ISO: Final = re.compile(
     r"|[.,](?P<of_hour>[0-9]{1,9}))?)?"
     rf"(?P<offset>{OFFSET})?)?"
 )
-_USUAL: Final = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?Z?"
-)
 _FRACTIONS: Final = {
     "S": (RULES["S"], SECOND),
     "of_minute": (MILLIS_OF_MINUTE, MINUTE),
@@ -46,12 +43,6 @@ def read_iso(text: str) -> int:
     >>> read_iso("2023-11-14T22.5"), read_iso("2023-W46-2")
     (1700001000000, 1699920000000)
     """
-    usual = _USUAL.fullmatch(text)
-    if usual is not None:
-        *numbers, fraction = usual.groups("")
-        time = local_time(*map(int, numbers))
-        if time is not None:
-            return time + int(fraction[:3].ljust(3, "0"))
     match = _ISO.fullmatch(text)
     if match is None:
         raise FormatError(

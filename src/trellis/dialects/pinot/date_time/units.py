@@ -15,6 +15,10 @@ class FormatError(ValueError):
     """An invalid format, or a value that does not follow its format; the text is one sentence."""
 
 
+class UnsupportedFormat(FormatError):
+    """A format that Trellis does not implement; Pinot may take it."""
+
+
 _COARSE: Final[Mapping[str, int]] = MappingProxyType(
     {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
 )
@@ -67,9 +71,14 @@ def truncated_integer(text: str) -> int | None:
     return wrap(-number if sign else number)
 
 
-def wrap(number: int) -> int:
-    """The lowest 64 bits of an integer, as a Java long holds them."""
-    return (number - LONG_MIN) % 2**64 + LONG_MIN
+def wrap(number: int, bits: int = 64) -> int:
+    """The lowest bits of an integer, as a Java long or int holds them.
+
+    >>> wrap(3000000000, 32)
+    -1294967296
+    """
+    half = 1 << (bits - 1)
+    return (int(number) + half) % (1 << bits) - half
 
 
 def saturate(number: int) -> int:

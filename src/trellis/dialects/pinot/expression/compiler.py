@@ -8,8 +8,7 @@ from typing import Any
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, check_calls, function_of
 from trellis.dialects.pinot.functions.numbers import as_logical
 from trellis.dialects.pinot.functions.registry import Function
-from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal
 from trellis.dialects.pinot.jars.gateway import pinot_expression
 
 CompiledExpression = Callable[[Mapping[str, Any]], Any]
@@ -31,8 +30,6 @@ def compile_expression(
     >>> compile_expression(parse("toEpochDays(ts) + 1"))({"ts": 1700000000123})
     19676.0
     """
-    if isinstance(expression, Script):
-        raise ExpressionError("Groovy scripts are not run: write the expression with functions instead")
     try:
         check_calls(expression)
     except UnsupportedFunction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -76,28 +76,6 @@ KEYS: Final = "__KEYS"
 VALUES: Final = "__VALUES"
 
 
-def keys_of(value: Any) -> list[Any] | None:
-    """The keys of a map in order; None where there is no map.
-
-    >>> keys_of({"b": 1, "a": 2}), values_of({"b": 1, "a": 2})
-    (['a', 'b'], [2, 1])
-    """
-    return None if value is None else [key for key, _ in _items(value)]
-
-
-def values_of(value: Any) -> list[Any] | None:
-    """The values of a map in the order of its keys; None where there is no map."""
-    return None if value is None else [element for _, element in _items(value)]
-
-
-def _items(value: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(value, Mapping):
-        raise FunctionError(f"a map is expected, not a value of class {value.__class__.__name__}")
-    if all(isinstance(key, int | float) for key in value):
-        return sorted(value.items())
-    return sorted(value.items(), key=lambda item: utf16_key(as_text(item[0])))
-
-
 @dataclass(frozen=True)
 class Transform:
     """The computation of one column, and the fields it reads."""
@@ -153,16 +131,23 @@ def _compile(text: str, noun: str, pinot_jars: bool) -> tuple[Expression, Compil
 
 
 def _map_transform(column: str) -> Transform | None:
-    for suffix, elements_of in ((KEYS, keys_of), (VALUES, values_of)):
+    for place, suffix in enumerate((KEYS, VALUES)):
         field = column.removesuffix(suffix)
         if field and field != column:
-            program = partial(_elements, field, elements_of)
-            return Transform(column, program, frozenset({field}))
+            return Transform(column, partial(_elements, field, place), frozenset({field}))
     return None
 
 
-def _elements(field: str, elements_of: Callable[[Any], Any], row: Mapping[str, Any]) -> Any:
-    return elements_of(row.get(field))
+def _elements(field: str, place: int, row: Mapping[str, Any]) -> list[Any] | None:
+    """The keys (place 0) or the values (1) of a map in the order of its keys; None where there is no map."""
+    value = row.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise FunctionError(f"a map is expected, not a value of class {value.__class__.__name__}")
+    of_numbers = all(isinstance(key, int | float) for key in value)
+    items = sorted(value.items(), key=lambda item: item[0] if of_numbers else utf16_key(as_text(item[0])))
+    return [item[place] for item in items]
 
 
 def _topological_order(transforms: Mapping[str, Transform]) -> tuple[Transform, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -12,7 +12,6 @@ from trellis.dialects.pinot.functions.registry import (
     FunctionError,
     as_double,
     as_long,
-    as_mapping,
     as_object,
     as_text,
     long_result,
@@ -124,13 +123,6 @@ def _value_at_or_null(value: Any, path: str) -> Any:
         return None
 
 
-def _map_text(value: Any) -> str:
-    """A map, or the text of one, as compact JSON text."""
-    if value is None:
-        return "null"
-    return json_of(as_mapping(read_json(value) if isinstance(value, str) else value), sort=False)
-
-
 def _text_of(value: Any, default: str | None = None) -> str | None:
     """A text as it is, any other value as JSON text."""
     if value is None:
@@ -138,24 +130,18 @@ def _text_of(value: Any, default: str | None = None) -> str | None:
     return value if isinstance(value, str) else json_of(value, sort=False)
 
 
-def _long_of(value: Any, default: int = LONG_MIN) -> int:
-    """A whole number, also one in a text; the default for anything else."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return as_long(value)
-    try:
-        return parse_whole(_plain(value))
-    except NotANumber:
-        return default
-
-
-def _double_of(value: Any, default: float = float("nan")) -> float:
+def _number_of(value: Any, default: Any, convert: Callable[[Any], Any], parse: Callable[[str], Any]) -> Any:
     """A number, also one in a text; the default for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return as_double(value)
+        return convert(value)
     try:
-        return parse_double(_plain(value))
+        return parse(_plain(value))
     except NotANumber:
         return default
+
+
+_long_of: Final = partial(_number_of, convert=as_long, parse=parse_whole)
+_double_of: Final = partial(_number_of, convert=as_double, parse=parse_double)
 
 
 def _plain(value: Any) -> str:
@@ -175,7 +161,6 @@ def _list_of(value: Any) -> list[Any] | None:
 _AT: Final = (as_object, as_text)
 FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("jsonFormat", partial(json_of, sort=False), as_object),
-    Function("toJsonMapStr", _map_text, as_object, nullable=True),
     Function("jsonPath", _value_at, *_AT),
     Function("jsonPathExists", lambda value, path: _value_at_or_null(value, path) is not None, *_AT),
     Function("jsonPathString", lambda value, path: _text_of(_value_at(value, path)), *_AT),
@@ -188,7 +173,7 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     ),
     Function(
         "jsonPathLong",
-        lambda value, path: _long_of(_value_at_or_null(value, path)),
+        lambda value, path: _long_of(_value_at_or_null(value, path), LONG_MIN),
         *_AT,
         result=long_result,
     ),
@@ -200,7 +185,9 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
         result=long_result,
         nullable=True,
     ),
-    Function("jsonPathDouble", lambda value, path: _double_of(_value_at_or_null(value, path)), *_AT),
+    Function(
+        "jsonPathDouble", lambda value, path: _double_of(_value_at_or_null(value, path), float("nan")), *_AT
+    ),
     Function(
         "jsonPathDouble",
         lambda value, path, default: _double_of(_value_at_or_null(value, path), default),

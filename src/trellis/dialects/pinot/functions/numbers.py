@@ -48,7 +48,7 @@ def as_compared(value: Any) -> float:
     try:
         return as_double(value)
     except FunctionError as error:
-        hint = "Pinot compares numbers only; for texts use isNotDistinctFrom(a, b), strcmp(a, b) or LIKE"
+        hint = "Pinot compares numbers only; for texts use isNotDistinctFrom(a, b) or LIKE"
         raise FunctionError(f"{error}: {hint}") from None
 
 
@@ -111,9 +111,6 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("isNotNull", lambda value: value is not None, as_object, nullable=True),
     Function("isNotDistinctFrom", is_same, *_ANY_TWO, nullable=True),
     Function("isDistinctFrom", lambda left, right: not is_same(left, right), *_ANY_TWO, nullable=True),
-    Function(
-        "nullIf", lambda value, other: None if is_same(value, other) else value, *_ANY_TWO, nullable=True
-    ),
     Function(
         "coalesce",
         lambda *values: next((value for value in values if value is not None), None),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
+from trellis.dialects.pinot.conversion.messages import conversion_error
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, LossReporter
 from trellis.dialects.pinot.conversion.steps import MATRIX, Steps
+from trellis.dialects.pinot.date_time.units import wrap
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.value.numbers import wrapped
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Int64, kind_of
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -66,23 +66,12 @@ def as_timestamp(value: Any) -> datetime:
     return timestamp_of(as_instant(value))
 
 
-def as_mapping(value: Any) -> Mapping[str, Any]:
-    """A map."""
-    if isinstance(value, Mapping):
-        return value
-    raise FunctionError(f"a map is expected, not {abbreviated(value)}")
-
-
-def as_list(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    """The converter of a parameter for several values of a kind."""
-    return partial(_as_list, convert)
-
-
-def _as_list(convert: Callable[[Any], Any], value: Any) -> list[Any]:
-    elements = value if isinstance(value, list | tuple) else [value]
-    if any(element is None for element in elements):
+def as_list(value: Any) -> list[Any]:
+    """Several values; one value is a list of one."""
+    elements = list(value) if isinstance(value, list | tuple) else [value]
+    if None in elements:
         raise FunctionError("a list without nulls is expected")
-    return [convert(element) for element in elements]
+    return elements
 
 
 def _single(value: Any) -> Any:
@@ -106,12 +95,12 @@ def timestamp_of(millis: int) -> datetime:
 
 def long_result(value: int) -> Int64:
     """The result of a function that returns a long: the low 64 bits."""
-    return Int64(wrapped(value, 64))
+    return Int64(wrap(value))
 
 
 def int_result(value: int) -> int:
     """The result of a function that returns an int: the low 32 bits."""
-    return wrapped(value, 32)
+    return wrap(value, 32)
 
 
 Converter = Callable[[Any], Any]

@@ -5,8 +5,6 @@ Text that is given for bytes is hexadecimal.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 from array import array
@@ -15,17 +13,13 @@ from typing import Final
 
 from trellis.dialects.pinot.functions.registry import (
     Function,
-    FunctionError,
     as_bytes,
     as_int,
     as_list,
-    as_object,
     as_text,
 )
 from trellis.dialects.pinot.value.numbers import BLANKS
 
-LONGEST: Final = 2**24
-"""Characters of a text that a function may make."""
 _SPACES: Final = " \t\n\x0b\f\r"
 _DIGESTS: Final = {"md5": "md5", "sha": "sha1", "sha256": "sha256", "sha512": "sha512"}
 
@@ -73,20 +67,6 @@ def _substring(text: str, start: int, count: int | None = None) -> str:
     return slice_units(text, start - 1, None if count is None else start - 1 + count)
 
 
-def _strcmp(left: str, right: str) -> int:
-    """0 for equal texts, else the difference of the first units that differ, or of the lengths."""
-    pairs = zip(left, right, strict=False)
-    differences = (ord(left_unit) - ord(right_unit) for left_unit, right_unit in pairs)
-    return next((difference for difference in differences if difference), len(left) - len(right))
-
-
-def _replace(text: str, part: str, replacement: str) -> str:
-    size = len(text) + text.count(part) * len(replacement) if part else 0
-    if size > LONGEST:
-        raise FunctionError(f"a text of {size} characters is too long: {LONGEST} are the most")
-    return text.replace(part, replacement) if part else text
-
-
 def parts_of(text: str, separator: str, limit: int = -1) -> list[str]:
     """The parts between separators, at most `limit`. Separators in a row count as one; first ones do not.
 
@@ -121,15 +101,6 @@ def _compile_like(pattern: str) -> re.Pattern[str]:
     return re.compile(python, re.IGNORECASE | re.ASCII | re.DOTALL)
 
 
-def _from_base64(text: str) -> bytes:
-    encoded = text.encode("utf-8", "replace")
-    padded = encoded if b"=" in encoded else encoded + b"=" * (-len(encoded) % 4)
-    try:
-        return base64.b64decode(padded, validate=True)
-    except binascii.Error:
-        raise FunctionError(f"base64 is expected, not {encoded[:60]!r}") from None
-
-
 def _digest(algorithm: str, data: bytes) -> str:
     return hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()
 
@@ -137,7 +108,6 @@ def _digest(algorithm: str, data: bytes) -> str:
 FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("upper", str.upper, as_text),
     Function("lower", str.lower, as_text),
-    Function("reverse", lambda text: text[::-1], as_text),
     Function("trim", lambda text: text.strip(BLANKS), as_text),
     Function("trim", _trim_characters, as_text, as_units, as_units, result=text_result),
     Function("ltrim", lambda text: text.lstrip(_SPACES), as_text),
@@ -149,8 +119,13 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
     Function("endsWith", str.endswith, as_text, as_text),
     Function("contains", lambda text, part: part in text, as_text, as_text),
     Function("like", _like, as_text, as_text),
-    Function("strcmp", _strcmp, as_units, as_units),
-    Function("replace", _replace, as_text, as_text, as_text),
+    Function(
+        "replace",
+        lambda text, part, other: text.replace(part, other) if part else text,
+        as_text,
+        as_text,
+        as_text,
+    ),
     Function(
         "concat",
         lambda left, right, separator="": f"{left}{separator}{right}",
@@ -160,19 +135,9 @@ FUNCTIONS: Final[tuple[Function, ...]] = (
         optional=1,
     ),
     Function("split stringToArray", parts_of, as_text, as_text, as_int, optional=1),
-    Function("arrayLength cardinality", len, as_list(as_object)),
-    Function(
-        "arrayToString",
-        lambda values, separator, null="": separator.join(values),
-        as_list(as_text),
-        as_text,
-        as_text,
-        optional=1,
-    ),
+    Function("arrayLength cardinality", len, as_list),
     Function("toUtf8", lambda text: text.encode("utf-8", "replace"), as_text),
     Function("fromUtf8", lambda data: data.decode("utf-8", "replace"), as_bytes),
-    Function("toBase64", lambda data: base64.b64encode(data).decode(), as_bytes),
-    Function("fromBase64", _from_base64, as_text),
     Function("hexToBytes", as_bytes, as_text),
     Function("bytesToHex", bytes.hex, as_bytes),
     *(Function(name, partial(_digest, algorithm), as_bytes) for name, algorithm in _DIGESTS.items()),

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from trellis.dialects.pinot.grammar.tokens import ExpressionError, Token, TokenStream
-from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, Script, canonical, nodes
+from trellis.dialects.pinot.grammar.tree import Call, Column, Expression, Literal, canonical, nodes
 from trellis.dialects.pinot.value.source_kinds import LONG_MAX, LONG_MIN
 
 _RESERVED_WORDS: Final = """
@@ -56,8 +56,8 @@ _MISSING: Final = {
     "||": "Pinot has no || in transforms and filters: write concat(a, b)",
     "[": "Pinot cannot pick an element in transforms and filters: use jsonPath or an arrayElementAt function",
 }
-_SCRIPT_EXPECTED: Final = "a script is expected as Groovy({script}, argument, ...)"
 _GROOVY: Final = re.compile(r"\s*Groovy\(\s*\{(.+)\}\s*((?:,\s*[\w.$]+\s*)*)\)\s*", re.DOTALL)
+"""A script and its columns: a call, too."""
 
 
 def parse(text: str) -> Expression:
@@ -65,14 +65,14 @@ def parse(text: str) -> Expression:
 
     >>> parse("toEpochDays(ts) > 19000 AND NOT \\"is test\\"")
     Call(name='and', arguments=(Call(name='greaterthan', arguments=(Call(name='toepochdays', ...
-    >>> parse("Groovy({a + b}, a, b)")
-    Script(text='a + b', names=('a', 'b'))
     >>> parse("lower(name")
     Traceback (most recent call last):
     ExpressionError: , or ) is expected, not the end ...
     """
-    if text.lstrip().startswith("Groovy("):
-        return _parse_script(text)
+    script = _GROOVY.fullmatch(text)
+    if script:
+        columns = (Column(name.strip()) for name in script[2].split(",") if name.strip())
+        return Call("groovy", (Literal(script[1]), *columns))
     try:
         expression = _Parser(text).parse_whole()
         if all(depth <= DEEPEST for _, depth in nodes(expression)):
@@ -80,13 +80,6 @@ def parse(text: str) -> Expression:
     except RecursionError:
         pass
     raise ExpressionError(f"the expression is nested too deep: {DEEPEST} levels are the most", text, 1)
-
-
-def _parse_script(text: str) -> Script:
-    match = _GROOVY.fullmatch(text)
-    if not match:
-        raise ExpressionError(_SCRIPT_EXPECTED, text, 1)
-    return Script(match[1], tuple(name.strip() for name in match[2].split(",") if name.strip()))
 
 
 class _Parser(TokenStream):
@@ -202,8 +195,6 @@ class _Parser(TokenStream):
         if keyword == "minus":
             reason = "Pinot's SQL cannot read minus(a, b): write a - b"
             raise ExpressionError(reason, self.text, token.column)
-        if keyword == "groovy":
-            raise ExpressionError(_SCRIPT_EXPECTED, self.text, token.column)
         if keyword == "cast":
             return self._cast()
         if keyword == "trim":

@@ -29,15 +29,7 @@ class Call:
     arguments: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True)
-class Script:
-    """`Groovy({text}, names...)`: it is read and listed, and never run."""
-
-    text: str
-    names: tuple[str, ...] = ()
-
-
-Expression = Union[Column, Literal, Call, Script]  # noqa: UP007  (the classes stand above)
+Expression = Union[Column, Literal, Call]  # noqa: UP007  (the classes stand above)
 
 
 def canonical(name: str) -> str:
@@ -65,10 +57,4 @@ def arguments(expression: Expression) -> frozenset[str]:
     >>> sorted(arguments(Call("plus", (Column("b"), Call("abs", (Column("a"),))))))
     ['a', 'b']
     """
-    fields: set[str] = set()
-    for node, _ in nodes(expression):
-        if isinstance(node, Column):
-            fields.add(node.name)
-        elif isinstance(node, Script):
-            fields.update(node.names)
-    return frozenset(fields)
+    return frozenset(node.name for node, _ in nodes(expression) if isinstance(node, Column))

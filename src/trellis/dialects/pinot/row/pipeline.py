@@ -101,7 +101,6 @@ class Pipeline:
         self.zone = settings.session_zone
         self.main_time = self._main_time(now)
         self.columns = [self._column(spec, settings) for spec in self.specs.values()]
-        self._refuse_renamed()
         self.needed = self._needed()
         unnested = table.complex.unnest if table.complex else ()
         self.reads = frozenset(self.before_flattening.arguments).union(
@@ -139,14 +138,6 @@ class Pipeline:
         """The path of a field in a record: through objects, where these are flattened."""
         delimiter = self.table.complex.delimiter if self.table.complex else ""
         return tuple(name.split(delimiter)) if delimiter else (name,)
-
-    def _refuse_renamed(self) -> None:
-        for prefix in self.table.complex.rename if self.table.complex else ():
-            if name := next((name for name in self.specs if name.startswith(prefix)), None):
-                raise SchemaError(
-                    f"prefixesToRename: column {name} begins with {prefix!r}, which is renamed, so it "
-                    "would stay empty; use the new name"
-                )
 
     def _needed(self) -> frozenset[str]:
         """The fields that columns and expressions name."""

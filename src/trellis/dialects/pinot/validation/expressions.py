@@ -9,7 +9,7 @@ from trellis.dialects.pinot.expression.compiler import compile_expression
 from trellis.dialects.pinot.functions.catalog import UnsupportedFunction, array_sentence
 from trellis.dialects.pinot.grammar.parser import parse
 from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Script, arguments
+from trellis.dialects.pinot.grammar.tree import arguments
 
 
 class CheckedExpression(NamedTuple):
@@ -21,16 +21,13 @@ class CheckedExpression(NamedTuple):
     """The problem is that Trellis does not implement it: Pinot may."""
 
 
-def check_expression(
-    text: str, noun: str, data_type: PinotType | None = None, allow_script: bool = False
-) -> CheckedExpression:
+def check_expression(text: str, noun: str, data_type: PinotType | None = None) -> CheckedExpression:
     """The check of an expression whose value goes into a column of the type; `noun` names it in sentences."""
     fields: frozenset[str] = frozenset()
     try:
         expression = parse(text)
         fields = arguments(expression)
-        if not (allow_script and isinstance(expression, Script)):
-            compile_expression(expression)
+        compile_expression(expression)
     except UnsupportedFunction as unsupported:
         array = array_sentence(expression, data_type) if data_type else ""
         return CheckedExpression(fields, f"{noun} '{text}': {array or unsupported}", not array)

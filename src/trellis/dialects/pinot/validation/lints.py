@@ -13,8 +13,6 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.table.config import SUFFIXES
 from trellis.dialects.pinot.table.known_keys import values_at
 
-VIRTUAL_COLUMNS: Final = ("$docId", "$hostName", "$segmentName")
-"""The columns that servers compute for every table."""
 INSTANT_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.TIMESTAMP)
 VALUE_TYPES: Final = (PinotType.STRING, PinotType.INT, PinotType.LONG, PinotType.FLOAT, PinotType.DOUBLE)
 LENGTH_TYPES: Final = (PinotType.STRING, PinotType.JSON, PinotType.BYTES)
@@ -35,8 +33,6 @@ def lints_of(schema: PinotSchema, table_config: Mapping[str, Any] | None = None)
             lints += _instant_lints(field)
         if field.spec.field_type is FieldType.COMPLEX:
             lints += _complex_lints(field)
-        if field.spec.name in VIRTUAL_COLUMNS:
-            lints.append(field.fault(f"{field.spec.name} hides the virtual column of that name", "name"))
     lints += _null_lints(schema, table_config or {})
     return tuple(lints)
 
@@ -70,11 +66,6 @@ def _field_lints(field: PlacedField, schema: PinotSchema) -> Iterator[Fault]:
         yield field.fault(f"maxLength has no effect on {spec.data_type.value}", "maxLength")
     if spec.max_length is not None and spec.max_length <= 0:
         yield field.fault(f"maxLength {spec.max_length} leaves nothing of a value", "maxLength")
-    if spec.exceed_strategy is not None and spec.data_type not in LENGTH_TYPES:
-        message = f"maxLengthExceedStrategy has no effect on {spec.data_type.value}"
-        yield field.fault(message, "maxLengthExceedStrategy")
-    if spec.trailing_zeros and spec.data_type is not PinotType.BIG_DECIMAL:
-        yield field.fault(f"allowTrailingZeros has no effect on {spec.data_type.value}", "allowTrailingZeros")
 
 
 def _instant_lints(field: PlacedField) -> Iterator[Fault]:

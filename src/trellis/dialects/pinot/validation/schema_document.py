@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.json_object import ReadReport, Unknown
-from trellis.dialects.pinot.document.known_keys import LISTS
 from trellis.dialects.pinot.document.reader import examine
 from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.dialects.pinot.validation.table_rules import table_faults
 
-_ORDER: Final = {
-    key: position
-    for position, key in enumerate(
-        ("", "schemaName", *LISTS, "timeFieldSpec", "primaryKeyColumns", "enableColumnBasedNullHandling")
-    )
-}
-
 
 def schema_faults(schema: PinotSchema, report: ReadReport) -> tuple[Fault, ...]:
-    """The faults of reading a schema, or else of its rules, in the order of the document."""
-    return _sorted(report.faults or faults_of(schema))
+    """The faults of reading a schema, or else of its rules."""
+    return tuple(dict.fromkeys(report.faults or faults_of(schema)))
 
 
 def config_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[Fault, ...]:
@@ -35,14 +27,6 @@ def config_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[
     if report.faults or read.faults:
         return read.faults
     return (*table_faults(schema, table), *cluster_faults(schema, table))
-
-
-def _sorted(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    def place(fault: Fault) -> tuple[int, int]:
-        _, key, at, *_ = (*fault.pointer.split("/"), "", "")
-        return _ORDER.get(key, len(_ORDER)), int(at) if at.isdigit() else -1
-
-    return tuple(sorted(dict.fromkeys(faults), key=place))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,12 @@ from trellis.dialects.pinot.date_time.format import (
     is_sortable,
     parse_format,
 )
-from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
+from trellis.dialects.pinot.date_time.units import (
+    VALID_MAX_MILLIS,
+    VALID_MIN_MILLIS,
+    FormatError,
+    UnsupportedFormat,
+)
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -27,6 +32,8 @@ def instant_faults(field: PlacedField) -> Iterator[Fault]:
     form = None
     try:
         form = parse_format(field.spec.format or "")
+    except UnsupportedFormat as error:
+        yield replace(field.fault(f"{error}: write the time in another pattern", "format"), unchecked=True)
     except FormatError as error:
         key = "format" if field.spec.format is not None else None
         yield field.fault(f"Invalid format: {field.spec.format}: {error}", key)
@@ -64,7 +71,7 @@ def _sample_faults(field: PlacedField, form: DateTimeFormat, sample: str) -> Ite
 def transform_faults(fields: Iterable[PlacedField]) -> Iterator[Fault]:
     """The faults of the `transformFunction` of each field, and of one that reads another."""
     transforms = [
-        (field, check_expression(field.spec.transform, "transform function", field.spec.data_type, True))
+        (field, check_expression(field.spec.transform, "transform function", field.spec.data_type))
         for field in fields
         if field.spec.transform is not None
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,8 +16,6 @@ from trellis.dialects.pinot.validation.expressions import check_expression
 from trellis.errors import SchemaError
 
 _TRANSFORMS: Final = "/ingestionConfig/transformConfigs"
-_AGGREGATION: Final = re.compile(r'\s*\w+\s*\(\s*"?([^"(),]*?)"?\s*(?:,[^()]*)?\)\s*')
-"""A function of a column, which may be quoted; more arguments may follow."""
 
 
 def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[Fault]:
@@ -91,6 +88,7 @@ class _TableCheck:
 
     def transforms(self) -> Iterator[Fault]:
         declared = dict(enumerate(self.config.transforms))
+        aggregates = [*values_at(self.config.document, "/ingestionConfig/aggregationConfigs/*")]
         checked = {}
         for index, (column, text) in declared.items():
             field = self.fields.get(column)
@@ -100,7 +98,7 @@ class _TableCheck:
                 yield Fault(place, checked[index].problem, column, checked[index].unchecked)
         for index, (column, text) in declared.items():
             fed = any(column in other.arguments for at, other in checked.items() if at != index)
-            if column not in self.fields and not fed and not self._aggregated(column):
+            if column not in self.fields and not fed and not aggregates:
                 message = (
                     f"The destination column '{column}' of the transform function must be present in the"
                     " schema or as a source column for aggregations"
@@ -145,9 +143,3 @@ class _TableCheck:
             for column in self.fields:
                 if column.startswith(prefix):
                     yield Fault(place, f"begins with '{prefix}', which is renamed: use the new name", column)
-
-    def _aggregated(self, column: str) -> bool:
-        """Whether Pinot adds up a column as rows arrive."""
-        pattern = "/ingestionConfig/aggregationConfigs/*/aggregationFunction"
-        calls = (_AGGREGATION.fullmatch(str(text)) for _, text in values_at(self.config.document, pattern))
-        return any(call[1] == column for call in calls if call)

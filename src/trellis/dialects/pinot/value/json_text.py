@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache, partial
-from json.encoder import encode_basestring as _quote
+from json.encoder import encode_basestring as quoted
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,16 +20,6 @@ from trellis.dialects.pinot.value.numbers import (
     without_trailing_zeros,
 )
 from trellis.dialects.pinot.value.source_kinds import CannotConvert, Float32, millis_of
-
-
-def quoted(text: str) -> str:
-    r"""A JSON string.
-
-    >>> print(quoted('a"b\\c\n\x1f/é'))
-    "a\"b\\c\n\u001f/é"
-    """
-    text_in_quotes: str = _quote(text)
-    return text_in_quotes
 
 
 def utf16_key(text: str) -> bytes:

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from trellis.dialects.pinot.date_time.units import wrap
 from trellis.dialects.pinot.value.source_kinds import (
     INT_MAX,
     INT_MIN,
@@ -48,16 +49,6 @@ def float32_of(value: int | Decimal) -> float:
     return round32(double_of(value))
 
 
-def wrapped(value: int, bits: int) -> int:
-    """The low bits of a whole number, as a number with a sign.
-
-    >>> wrapped(3000000000, 32)
-    -1294967296
-    """
-    half = 1 << (bits - 1)
-    return ((int(value) + half) & ((1 << bits) - 1)) - half
-
-
 def saturated(value: float, bits: int) -> int:
     """A float without its fraction, at most the largest of so many bits; NaN is 0.
 
@@ -80,7 +71,7 @@ def low_bits(value: Decimal, bits: int) -> int:
     """
     if int(value.as_tuple().exponent) >= 64 or value.adjusted() < 0:
         return 0
-    return wrapped(int(value), bits)
+    return wrap(int(value), bits)
 
 
 def without_trailing_zeros(value: Decimal) -> Decimal:

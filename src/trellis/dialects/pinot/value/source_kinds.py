@@ -141,12 +141,3 @@ def millis_of(value: date, zone: str = "UTC") -> int:
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     return micros_of(value, zone) // 1000
-
-
-def days_of(value: date) -> int:
-    """Days since the epoch.
-
-    >>> days_of(date(2023, 11, 14))
-    19675
-    """
-    return value.toordinal() - _EPOCH.toordinal()

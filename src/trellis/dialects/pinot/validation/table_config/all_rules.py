@@ -10,7 +10,6 @@ from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.validation.table_config import (
     indexes,
     placement,
-    star_trees,
     streams,
     structure,
     upserts,
@@ -20,7 +19,6 @@ from trellis.dialects.pinot.validation.table_config.checked_table import Checked
 RULES: Final[tuple[Rule, ...]] = (
     *structure.RULES,
     *streams.RULES,
-    *star_trees.RULES,
     *indexes.RULES,
     *upserts.RULES,
     *placement.RULES,
@@ -32,7 +30,7 @@ def cluster_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator
 
     A load, which only makes rows, does not need them to hold.
     """
-    table = CheckedTable.of(schema, document)
+    table = CheckedTable(schema, document)
     unreadable = structure.kind_faults(table)
     yield from unreadable
     for rule in () if unreadable else RULES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.defaults import literal_text
@@ -15,8 +16,6 @@ UPSERT: Final = "/upsertConfig"
 DEDUP: Final = "/dedupConfig"
 FIELDS: Final = "/fieldConfigList/*"
 PARTITIONS: Final = "/tableIndexConfig/segmentPartitionConfig/columnPartitionMap"
-PEERS: Final = "/segmentsConfig/peerSegmentDownloadScheme"
-TREES: Final = "/tableIndexConfig/starTreeIndexConfigs"
 
 
 def words(text: str) -> frozenset[str]:
@@ -27,18 +26,17 @@ def words(text: str) -> frozenset[str]:
 class CheckedTable:
     """The places of a config are JSON pointers; in a pattern `*` stands for every key or index.
 
-    >>> table = CheckedTable(PinotSchema("s"), {}, {"tierConfigs": [{"name": "a"}, {"name": "b"}]})
+    >>> table = CheckedTable(PinotSchema("s"), {"tierConfigs": [{"name": "a"}, {"name": "b"}]})
     >>> [*table.values("/tierConfigs/*/name")]
     [('/tierConfigs/0/name', 'a'), ('/tierConfigs/1/name', 'b')]
     """
 
     schema: PinotSchema
-    columns: Mapping[str, FieldSpec]
     document: Mapping[str, Any]
 
-    @staticmethod
-    def of(schema: PinotSchema, document: Mapping[str, Any]) -> CheckedTable:
-        return CheckedTable(schema, columns(schema), document)
+    @cached_property
+    def columns(self) -> Mapping[str, FieldSpec]:
+        return columns(self.schema)
 
     @property
     def realtime(self) -> bool:
@@ -55,13 +53,6 @@ class CheckedTable:
     @property
     def time_column(self) -> str:
         return self.text("/segmentsConfig/timeColumnName")
-
-    @property
-    def replication(self) -> int | None:
-        """The number of replicas; None where Pinot cannot read it."""
-        per_partition = self.text("/segmentsConfig/replicasPerPartition") if self.realtime else ""
-        text = per_partition or self.text("/segmentsConfig/replication")
-        return int(text) if text.isdecimal() else None
 
     def values(self, pattern: str) -> Iterator[tuple[str, Any]]:
         """The values at a pattern, each with its pointer; absent ones and nulls are left out."""
@@ -97,19 +88,14 @@ class CheckedTable:
     def flag(self, place: str, default: bool = False) -> bool:
         return self.text(place, str(default)).strip().lower() in ("true", "1")
 
-    def number(self, place: str) -> float:
-        """A number; 0 where it is absent or cannot be read."""
-        try:
-            return float(self.text(place, "0"))
-        except ValueError:
-            return 0
-
 
 Rule = Callable[[CheckedTable], Iterator[Fault]]
 """Finds the faults of one kind."""
 
 
-def unchecked_part(place: str) -> Fault:
-    """What is said of a part whose rules are not implemented."""
-    message = f"{place.rpartition('/')[2]} is not checked: Pinot's own classes check it with --pinot-jars"
+def unchecked_part(place: str, noun: str = "") -> Fault:
+    """What is said of a part whose rules are not implemented; it is named as its key if without a noun."""
+    message = (
+        f"{noun or place.rpartition('/')[2]} is not checked: Pinot's own classes check it with --pinot-jars"
+    )
     return Fault(place, message, unchecked=True)

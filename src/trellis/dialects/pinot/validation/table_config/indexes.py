@@ -13,10 +13,10 @@ from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.validation.table_config.checked_table import (
     FIELDS,
     PARTITIONS,
-    TREES,
     UPSERT,
     CheckedTable,
     Rule,
+    unchecked_part,
     words,
 )
 
@@ -119,7 +119,6 @@ def missing_columns(table: CheckedTable) -> Iterator[Fault]:
     }
     places |= dict(table.names(f"{FIELDS}/name"))
     places |= dict(table.names(f"{_INDEXING}/sortedColumn/*"))
-    places |= dict(table.names(f"{TREES}/*/dimensionsSplitOrder/*"))
     places |= dict(table.keys(PARTITIONS))
     for key in ("comparisonColumns/*", "comparisonColumn") if table.upsert else ():
         places |= dict(table.names(f"{UPSERT}/{key}"))
@@ -178,10 +177,6 @@ DEMANDS: Final[Mapping[str, tuple[Demand, ...]]] = {
     "ifst": (_DICTIONARY, _ONE_VALUE, _OF_TEXT),
     "text": (_OF_TEXT,),
     "h3": (_ONE_VALUE, Demand(_stored_as(PinotType.BYTES), "needs a BYTES column")),
-    "vector": (
-        Demand(lambda column: not column.spec.single_value, "needs a multi-value column"),
-        Demand(_stored_as(PinotType.FLOAT), "needs a FLOAT column"),
-    ),
     "range": (_NUMBER, _NO_MAP),
     "inverted": (_NO_MAP,),
     "bloom": (_NO_MAP, _NO_BOOLEAN),
@@ -190,23 +185,12 @@ DEMANDS: Final[Mapping[str, tuple[Demand, ...]]] = {
 
 def index_demands(table: CheckedTable) -> Iterator[Fault]:
     for name, column in indexed_columns(table).items():
+        if "vector" in column.indexes:
+            yield unchecked_part(column.indexes["vector"], "the vector index")
         for index, demands in DEMANDS.items():
             for demand in demands if index in column.indexes else ():
                 if not demand.is_met(column):
                     yield Fault(column.indexes[index], f"the {index} index {demand.sentence}", name)
-
-
-def var_length_dictionaries(table: CheckedTable) -> Iterator[Fault]:
-    columns = indexed_columns(table)
-    places = [*table.names(f"{_INDEXING}/varLengthDictionaryColumns/*")]
-    for place, _ in table.values(f"{FIELDS}/indexes/dictionary/useVarLengthDictionary"):
-        if table.flag(place):
-            field = place.removesuffix("/indexes/dictionary/useVarLengthDictionary")
-            places.append((f"{field}/indexes/dictionary", table.text(f"{field}/name")))
-    for place, name in places:
-        column = columns.get(name)
-        if column is not None and column.dictionary and column.stored.width is not None:
-            yield Fault(place, f"a var-length dictionary cannot hold {column.stored.value}", name)
 
 
 def timestamp_index(table: CheckedTable) -> Iterator[Fault]:
@@ -226,60 +210,38 @@ def single_values(table: CheckedTable) -> Iterator[Fault]:
                 yield Fault(place, f"cannot {verb} by a multi-value column", column)
 
 
-_OLD_PROPERTIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "h3": ("resolutions",),
-    "vector": ("vectorIndexType", "vectorDimension"),
-}
-
-
-def index_properties(table: CheckedTable) -> Iterator[Fault]:
-    """H3 and VECTOR of `indexTypes` are described by `properties`."""
+def h3_resolutions(table: CheckedTable) -> Iterator[Fault]:
+    """An H3 index of `indexTypes` is described by `properties`."""
     for entry in declarations(table):
-        is_vector = entry.in_indexes and entry.index == "vector" and not entry.disabled
-        if is_vector and not table.has(f"{entry.place}/vectorIndexType"):
-            yield Fault(entry.place, "vectorIndexType is missing: Pinot requires it", entry.column)
-        for key in () if entry.in_indexes else _OLD_PROPERTIES.get(entry.index, ()):
-            if not table.has(f"{entry.place}/properties/{key}"):
-                yield Fault(entry.place, f"{entry.index.upper()} needs {key} in properties", entry.column)
+        is_named = entry.index == "h3" and not entry.in_indexes
+        if is_named and not table.has(f"{entry.place}/properties/resolutions"):
+            yield Fault(entry.place, "H3 needs resolutions in properties", entry.column)
 
 
 _RAW_CODECS: Final = words("PASS_THROUGH SNAPPY ZSTANDARD LZ4 GZIP")
-_DELTA_CODECS: Final = words("DELTA DELTADELTA")
-_LOG_CODECS: Final = words("CLP CLPV2 CLPV2_ZSTD CLPV2_LZ4")
-_CODEC_KEYS: Final = (
-    "/compressionCodec",
-    "/indexes/forward/compressionCodec",
-    "/indexes/forward/chunkCompressionType",
-    "/indexes/forward/dictIdCompressionType",
-)
-"""Where the codec of a column is declared: the first that is set counts."""
+_DICTIONARY_CODEC: Final = "MV_ENTRY_DICT"
+_UNCHECKED_CODECS: Final = words("CLP CLPV2 CLPV2_ZSTD CLPV2_LZ4 DELTA DELTADELTA")
 
 
 def codecs(table: CheckedTable) -> Iterator[Fault]:
+    """Raw values and the ids of a dictionary are compressed by codecs of their own."""
     columns = indexed_columns(table)
     for place, name in table.names(f"{FIELDS}/name"):
         field, column = place.removesuffix("/name"), columns.get(name)
-        declared = [(f"{field}{key}", table.text(f"{field}{key}")) for key in _CODEC_KEYS]
-        _, by_index, chunks, ids = (codec for _, codec in declared)
-        if chunks and ids and not by_index:
-            message = "chunkCompressionType and dictIdCompressionType exclude each other"
-            yield Fault(f"{field}/indexes/forward", message)
-        at, codec = next(((at, codec) for at, codec in declared if codec), ("", ""))
-        problem = _codec_problem(codec, column) if codec and column and column.forward else ""
-        if problem:
-            yield Fault(at, f"{codec} {problem}", name)
-
-
-def _codec_problem(codec: str, column: IndexedColumn) -> str:
-    if codec in _DELTA_CODECS:
-        if not column.spec.single_value or column.stored not in (PinotType.INT, PinotType.LONG):
-            return "needs an INT or LONG column of one value per row"
-        return "is not applicable: Pinot 1.5 knows it and refuses it for every column"
-    if column.dictionary:
-        return "" if codec == "MV_ENTRY_DICT" else "needs encodingType RAW: the column has a dictionary"
-    if codec in _LOG_CODECS:
-        return "" if column.stored is PinotType.STRING else "needs a column that is stored as STRING"
-    return "" if codec in _RAW_CODECS else "needs a dictionary, and the column has none"
+        declared = [
+            codec
+            for key in ("compressionCodec", "indexes/forward/compressionCodec")
+            for codec in table.names(f"{field}/{key}")
+        ]
+        if column is None or not column.forward or not declared:
+            continue
+        at, codec = declared[0]
+        if codec in _UNCHECKED_CODECS:
+            yield unchecked_part(at)
+        elif column.dictionary and codec in _RAW_CODECS:
+            yield Fault(at, f"{codec} needs encodingType RAW: the column has a dictionary", name)
+        elif not column.dictionary and codec == _DICTIONARY_CODEC:
+            yield Fault(at, f"{codec} needs a dictionary, and the column has none", name)
 
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -287,9 +249,8 @@ RULES: Final[tuple[Rule, ...]] = (
     declared_twice,
     encoding_conflict,
     index_demands,
-    var_length_dictionaries,
     timestamp_index,
     single_values,
-    index_properties,
+    h3_resolutions,
     codecs,
 )

@@ -1,4 +1,4 @@
-"""The table and its segments: name, replicas, push type and retention; tiers, instances, tasks."""
+"""The table and its segments: name and push type; dimension tables, tasks."""
 
 from __future__ import annotations
 
@@ -6,18 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.document.json_object import shown
-from trellis.dialects.pinot.validation.table_config.checked_table import PEERS, CheckedTable, Rule, words
-from trellis.dialects.pinot.validation.table_config.value_forms import cron_problem, period_millis
+from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule
 
 _SEGMENTS: Final = "/segmentsConfig"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
-_TASKS: Final = "/task/taskTypeConfigsMap"
-_TASK_TYPES: Final = words(
-    "SegmentGenerationAndPushTask RealtimeToOfflineSegmentsTask MergeRollupTask PurgeTask RefreshSegmentTask "
-    "UpsertCompactionTask UpsertCompactMergeTask ConvertToRawIndexTask"
-)
-"""The tasks that Pinot ships; another may come from a plugin."""
 
 
 def names(table: CheckedTable) -> Iterator[Fault]:
@@ -46,13 +38,6 @@ def dimension_table(table: CheckedTable) -> Iterator[Fault]:
         yield Fault("/ingestionConfig", f"a dimension table with an ingestionConfig needs {needed}")
 
 
-def peer_download(table: CheckedTable) -> Iterator[Fault]:
-    if table.has(PEERS) and table.replication is None:
-        yield Fault(_SEGMENTS, "peerSegmentDownloadScheme needs replication as a number above 1")
-    elif table.has(PEERS) and table.replication in (0, 1):
-        yield Fault(PEERS, "peerSegmentDownloadScheme needs a replication of at least 2")
-
-
 def push_type(table: CheckedTable) -> Iterator[Fault]:
     """The first of two places counts."""
     for place in (f"{_BATCH}/segmentIngestionType", f"{_SEGMENTS}/segmentPushType"):
@@ -63,63 +48,10 @@ def push_type(table: CheckedTable) -> Iterator[Fault]:
             return
 
 
-def retention(table: CheckedTable) -> Iterator[Fault]:
-    keys = ("untrackedSegmentsRetentionTimeUnit", "untrackedSegmentsRetentionTimeValue")
-    for present, absent in (keys, keys[::-1]):
-        if table.text(f"{_SEGMENTS}/{present}") and not table.text(f"{_SEGMENTS}/{absent}"):
-            yield Fault(f"{_SEGMENTS}/{present}", f"{present} needs {absent} as well")
-
-
-def tiers(table: CheckedTable) -> Iterator[Fault]:
-    names: set[str] = set()
-    for place, tier in table.objects("/tierConfigs/*"):
-        name, age = str(tier.get("name")), tier.get("segmentAge")
-        if not name or name in names:
-            message = f"a second tier named {name}" if name else "the name of a tier is empty"
-            yield Fault(f"{place}/name", message)
-        names.add(name)
-        if str(tier.get("segmentSelectorType")).lower() == "time" and period_millis(str(age)) is None:
-            yield Fault(place, f"segmentAge is a period such as 30d or 24h, not {shown(age)}")
-
-
-def instances(table: CheckedTable) -> Iterator[Fault]:
-    """Instances are assigned, or taken from partitions that exist; replica groups are described once."""
-    partitions = table.value("/instancePartitionsMap") or {}
-    for place, assignment in table.objects("/instanceAssignmentConfigMap/*"):
-        kind = place.rpartition("/")[2]
-        if kind in partitions and not assignment.get("partitionSelector"):
-            yield Fault(place, f"{kind} is in instancePartitionsMap as well: keep one")
-        if assignment.get("replicaGroupPartitionConfig") and table.has(
-            f"{_SEGMENTS}/replicaGroupStrategyConfig"
-        ):
-            at = f"{place}/replicaGroupPartitionConfig"
-            yield Fault(at, "replicaGroupStrategyConfig is there as well: keep one")
-
-
 def tasks(table: CheckedTable) -> Iterator[Fault]:
-    for place, name in table.keys(_TASKS):
-        if name not in _TASK_TYPES:
-            message = f"task {name} is not one that Pinot ships, so it is not checked"
-            yield Fault(place, message, unchecked=True)
-        schedule = table.value(f"{place}/schedule")
-        problem = "" if schedule is None else cron_problem(str(schedule))
-        if problem:
-            yield Fault(f"{place}/schedule", f"'{schedule}' is not a schedule of Quartz: {problem}")
-        if table.flag(f"{place}/allowDownloadFromServer") and not table.has(PEERS):
-            yield Fault(place, "allowDownloadFromServer needs segmentsConfig.peerSegmentDownloadScheme")
-    merging = f"{_TASKS}/UpsertCompactMergeTask/minNumSegmentsPerTask"
-    if table.has(f"{_TASKS}/UpsertCompactionTask") and table.has(merging) and table.number(merging) <= 1:
-        message = "minNumSegmentsPerTask is above 1 beside UpsertCompactionTask, which would do the same work"
-        yield Fault(merging, message)
+    """A cluster checks the settings of a task by the class that runs it."""
+    for place, name in table.keys("/task/taskTypeConfigsMap"):
+        yield Fault(place, f"task {name} is not checked: the controller checks it", unchecked=True)
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    names,
-    dimension_table,
-    peer_download,
-    push_type,
-    retention,
-    tiers,
-    instances,
-    tasks,
-)
+RULES: Final[tuple[Rule, ...]] = (names, dimension_table, push_type, tasks)

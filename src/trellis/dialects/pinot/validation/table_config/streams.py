@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.validation.table_config.checked_table import PEERS, CheckedTable, Rule
+from trellis.dialects.pinot.validation.table_config.checked_table import CheckedTable, Rule, unchecked_part
 from trellis.dialects.pinot.validation.table_config.value_forms import (
     INTEGER,
     NUMBER,
@@ -55,30 +55,13 @@ def stream_exists(table: CheckedTable) -> Iterator[Fault]:
 
 
 def streams(table: CheckedTable) -> Iterator[Fault]:
-    """All streams are of one type, with the same flush thresholds, and of different topics."""
     configs = [*table.objects(f"{_MAPS}/*")] or [*table.objects(_OLD)] if table.realtime else []
-    pauseless = table.flag(f"{_INGESTION}/pauselessConsumptionEnabled")
-    if pauseless and (table.replication or 0) > 1 and table.text(PEERS).lower() not in ("http", "https"):
-        needed = "peerSegmentDownloadScheme http or https"
-        yield Fault(_INGESTION, f"pauselessConsumptionEnabled with several replicas needs {needed}")
-    if len(configs) > 1 and pauseless:
-        yield Fault(_INGESTION, "pauselessConsumptionEnabled allows one stream only")
-    if len(configs) > 1 and table.upsert:
-        yield Fault(_MAPS, "an upsert table has one stream only")
-    topics: set[Any] = set()
+    if len(configs) > 1:
+        yield unchecked_part(_MAPS)
     for place, stream in configs:
         yield from _required_properties(place, stream)
         yield from form_faults(table, {f"{place}/{key}": form for key, form in _FORMS.items()})
         yield from _flush_thresholds(place, stream)
-        first = configs[0][1]
-        if stream.get("streamType") != first.get("streamType"):
-            yield Fault(place, "all streams of a table have the same streamType")
-        if any(_threshold(stream, name) != _threshold(first, name) for name in _THRESHOLDS):
-            yield Fault(place, "all streams of a table have the same flush thresholds")
-        topic = stream.get(f"stream.{stream.get('streamType')}.topic.name")
-        if topic in topics:
-            yield Fault(place, f"a second stream reads topic {topic}")
-        topics.add(topic)
 
 
 def _required_properties(place: str, stream: Properties) -> Iterator[Fault]:

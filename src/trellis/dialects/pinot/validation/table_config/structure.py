@@ -14,8 +14,6 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
     FIELDS,
     PARTITIONS,
-    PEERS,
-    TREES,
     UPSERT,
     CheckedTable,
     Rule,
@@ -25,28 +23,20 @@ from trellis.dialects.pinot.validation.table_config.checked_table import (
 from trellis.dialects.pinot.validation.table_config.value_forms import Form, form_faults
 from trellis.errors import nearest
 
-_ASSIGNMENT: Final = "/instanceAssignmentConfigMap/*"
 _INDEX: Final = f"{FIELDS}/indexes"
 _BATCH: Final = "/ingestionConfig/batchIngestionConfig"
 _SEGMENTS: Final = "/segmentsConfig"
-_TIERS: Final = "/tierConfigs/*"
+_INDEXING: Final = "/tableIndexConfig"
+_STREAMS: Final = "/ingestionConfig/streamIngestionConfig"
 REQUIRED_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "": ("tableName", "tableType", "segmentsConfig", "tenants", "tableIndexConfig"),
     FIELDS: ("name",),
     "/task": ("taskTypeConfigsMap",),
-    _TIERS: ("name", "segmentSelectorType", "storageType", "serverTag"),
     "/tunerConfigs/*": ("name",),
     "/segmentsConfig/completionConfig": ("completionMode",),
-    "/segmentsConfig/replicaGroupStrategyConfig": ("numInstancesPerPartition",),
     "/tableIndexConfig/segmentPartitionConfig": ("columnPartitionMap",),
     f"{PARTITIONS}/*": ("functionName", "numPartitions"),
-    f"{TREES}/*": ("dimensionsSplitOrder",),
-    f"{TREES}/*/aggregationConfigs/*": ("columnName", "aggregationFunction"),
-    "/ingestionConfig/aggregationConfigs/*": ("columnName", "aggregationFunction"),
     "/ingestionConfig/enrichmentConfigs/*": ("enricherType",),
-    _ASSIGNMENT: ("tagPoolConfig", "replicaGroupPartitionConfig"),
-    f"{_ASSIGNMENT}/tagPoolConfig": ("tag",),
-    f"{_ASSIGNMENT}/constraintConfig": ("constraints",),
 }
 _INDEX_TYPES: Final = words("INVERTED SORTED TEXT FST IFST H3 JSON TIMESTAMP VECTOR RANGE")
 _CODECS: Final = words(
@@ -61,66 +51,47 @@ CHOICES: Final[Mapping[str, frozenset[str]]] = {
     f"{FIELDS}/indexTypes/*": _INDEX_TYPES,
     f"{FIELDS}/compressionCodec": _CODECS,
     f"{FIELDS}/indexes/forward/compressionCodec": _CODECS,
-    f"{FIELDS}/indexes/forward/chunkCompressionType": words(
-        "PASS_THROUGH SNAPPY ZSTANDARD LZ4 DELTA DELTADELTA"
-    ),
-    f"{FIELDS}/indexes/forward/dictIdCompressionType": words("MV_ENTRY_DICT"),
     f"{FIELDS}/timestampConfig/granularities/*": words(
         "MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR"
     ),
-    f"{FIELDS}/properties/vectorIndexType": words("HNSW"),
-    f"{_INDEX}/vector/vectorIndexType": words("HNSW"),
     f"{UPSERT}/mode": words("FULL PARTIAL NONE"),
     f"{UPSERT}/hashFunction": _HASHES,
     f"{UPSERT}/snapshot": _ENABLEMENTS,
     f"{UPSERT}/preload": _ENABLEMENTS,
-    f"{UPSERT}/consistencyMode": words("NONE SYNC SNAPSHOT"),
     f"{UPSERT}/defaultPartialUpsertStrategy": _STRATEGIES,
     f"{UPSERT}/partialUpsertStrategies/*": _STRATEGIES,
     f"{DEDUP}/hashFunction": _HASHES,
     f"{DEDUP}/preload": _ENABLEMENTS,
-    f"{DEDUP}/ignoreNonDefaultTiers": _ENABLEMENTS,
-    f"{_ASSIGNMENT}/partitionSelector": words(
-        "FD_AWARE_INSTANCE_PARTITION_SELECTOR INSTANCE_REPLICA_GROUP_PARTITION_SELECTOR "
-        "MIRROR_SERVER_SET_PARTITION_SELECTOR IMPLICIT_REALTIME_TABLE_PARTITION_SELECTOR"
-    ),
-    "/ingestionConfig/streamIngestionConfig/parallelSegmentConsumptionPolicy": words(
-        "ALLOW_ALWAYS ALLOW_DURING_BUILD_ONLY ALLOW_DURING_DOWNLOAD_ONLY DISALLOW_ALWAYS"
-    ),
-    "/ingestionConfig/streamIngestionConfig/disasterRecoveryMode": words("ALWAYS DEFAULT"),
     "/ingestionConfig/enrichmentConfigs/*/enricherType": words("generateColumn clpEnricher"),
 }
 CHOICES_IN_ANY_CASE: Final[Mapping[str, frozenset[str]]] = {
-    PEERS: words("HTTP HTTPS"),
     f"{_SEGMENTS}/retentionTimeUnit": frozenset(UNITS),
-    f"{_SEGMENTS}/untrackedSegmentsRetentionTimeUnit": frozenset(UNITS),
     f"{_BATCH}/batchConfigMaps/*/inputFormat": words(
         "AVRO GZIPPED_AVRO CSV JSON PINOT THRIFT PARQUET ORC PROTO OTHER PROTOBUF"
     ),
-    f"{_TIERS}/segmentSelectorType": words("TIME FIXED"),
-    f"{_TIERS}/storageType": words("PINOT_SERVER"),
 }
 
 
+def _places(place: str, keys: str) -> list[str]:
+    return [f"{place}/{key}" for key in keys.split()]
+
+
 def _of(form: Form, place: str, keys: str) -> dict[str, Form]:
-    return {f"{place}/{key}": form for key in keys.split()}
+    return dict.fromkeys(_places(place, keys), form)
 
 
 FORMS: Final[Mapping[str, Form]] = {
     **_of(forms.COUNT, f"{PARTITIONS}/*", "numPartitions"),
-    **_of(forms.COUNT, _SEGMENTS, "untrackedSegmentsRetentionTimeValue"),
     **_of(forms.MILLISECONDS, f"{_BATCH}/batchConfigMaps/*", "segment.uploadTimeMs"),
     **_of(forms.SIZE, "/quota", "storage"),
     **_of(forms.POSITIVE, "/quota", "maxQueriesPerSecond"),
     **_of(forms.POSITIVE, "/query", "timeoutMs maxQueryResponseSizeBytes maxServerResponseSizeBytes"),
-    **_of(forms.SERVER_TAG, _TIERS, "serverTag"),
-    **_of(forms.NOT_EMPTY, f"{TREES}/*", "dimensionsSplitOrder"),
     **_of(forms.PROBABILITY, "/tableIndexConfig/bloomFilterConfigs/*", "fpp"),
     **_of(forms.FLAG, f"{_INDEX}/*", "disabled"),
     **_of(forms.PROBABILITY, f"{_INDEX}/bloom", "fpp"),
     **_of(forms.INTEGER, f"{_INDEX}/bloom", "maxSizeInBytes"),
     **_of(forms.FLAG, f"{_INDEX}/bloom", "loadOnHeap"),
-    **_of(forms.FLAG, f"{_INDEX}/dictionary", "onHeap useVarLengthDictionary"),
+    **_of(forms.FLAG, f"{_INDEX}/dictionary", "onHeap"),
     **_of(forms.INTEGER, f"{_INDEX}/forward", "rawIndexWriterVersion targetDocsPerChunk"),
     **_of(forms.FLAG, f"{_INDEX}/forward", "deriveNumDocsPerChunk"),
     **_of(forms.AUTOMATON, f"{_INDEX}/fst", "type"),
@@ -133,20 +104,20 @@ FORMS: Final[Mapping[str, Form]] = {
     **_of(forms.FLAG, f"{_INDEX}/text", "queryCache useANDForMultiTermQueries luceneUseCompoundFile"),
     **_of(forms.FLAG, f"{_INDEX}/text", "reuseMutableIndex caseSensitive"),
     **_of(forms.AUTOMATON, f"{_INDEX}/text", "fst"),
-    **_of(forms.INTEGER, f"{_INDEX}/vector", "vectorDimension version"),
 }
-
-
 UNCHECKED: Final = (
-    "/ingestionConfig/aggregationConfigs",
-    "/ingestionConfig/schemaConformingTransformerConfig",
-    "/tableIndexConfig/multiColumnTextIndexConfig",
-    "/tableSamplers",
-    f"{FIELDS}/properties/forwardIndexDisabled",
-    f"{_INDEX}/forward/disabled",
-    f"{_ASSIGNMENT}/partitionSelector",
-    f"{UPSERT}/consistencyMode",
-    f"{UPSERT}/enableDeletedKeysCompactionConsistency",
+    *_places("", "instanceAssignmentConfigMap tableSamplers tenants/tagOverrideConfig tierConfigs"),
+    *_places("/ingestionConfig", "aggregationConfigs schemaConformingTransformerConfig"),
+    *_places(_STREAMS, "disasterRecoveryMode parallelSegmentConsumptionPolicy pauselessConsumptionEnabled"),
+    *_places(_SEGMENTS, "peerSegmentDownloadScheme replicaGroupStrategyConfig"),
+    *_places(_SEGMENTS, "untrackedSegmentsRetentionTimeUnit untrackedSegmentsRetentionTimeValue"),
+    *_places(_INDEXING, "multiColumnTextIndexConfig starTreeIndexConfigs varLengthDictionaryColumns"),
+    *_places(f"{FIELDS}/properties", "forwardIndexDisabled"),
+    *_places(f"{_INDEX}/dictionary", "useVarLengthDictionary"),
+    *_places(f"{_INDEX}/forward", "chunkCompressionType dictIdCompressionType disabled"),
+    *_places(UPSERT, "consistencyMode deletedKeysTTL enableDeletedKeysCompactionConsistency metadataTTL"),
+    *_places(UPSERT, "outOfOrderRecordColumn partialUpsertMergerClass"),
+    *_places(DEDUP, "ignoreNonDefaultTiers metadataTTL"),
 )
 """Parts that few tables have, whose rules are not implemented."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -10,29 +10,12 @@ from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.validation.table_config.checked_table import (
     DEDUP,
     PARTITIONS,
-    TREES,
     UPSERT,
     CheckedTable,
     Rule,
-    unchecked_part,
 )
 
 _STRATEGIES: Final = f"{UPSERT}/partialUpsertStrategies"
-_MERGER: Final = f"{UPSERT}/partialUpsertMergerClass"
-_UPSERT_EXCLUDES: Final[Mapping[str, str]] = {
-    "/tierConfigs": "tiers",
-    TREES: "star-tree indexes",
-    "/tableIndexConfig/enableDefaultStarTree": "star-tree indexes",
-}
-_KEYS_EXCLUDE: Final[Mapping[str, str]] = {
-    "/tableIndexConfig/aggregateMetrics": "the aggregation of metrics",
-    "/ingestionConfig/aggregationConfigs": "the aggregation of metrics",
-}
-_REALTIME_KEYS_EXCLUDE: Final[Mapping[str, str]] = {
-    "/tenants/tagOverrideConfig/realtimeConsuming": "realtimeConsuming: segments stay in place",
-    "/tenants/tagOverrideConfig/realtimeCompleted": "realtimeCompleted: segments stay in place",
-    "/instanceAssignmentConfigMap/COMPLETED": "COMPLETED instance partitions",
-}
 _DELETING_TYPES: Final = (
     PinotType.BOOLEAN,
     PinotType.STRING,
@@ -64,65 +47,22 @@ def keyed_table(table: CheckedTable) -> Iterator[Fault]:
     selector = table.text("/routing/instanceSelectorType").lower()
     if selector not in ("strictreplicagroup", "multistagereplicagroup"):
         yield Fault("/routing", "upsert and dedup need routing.instanceSelectorType strictReplicaGroup")
-    excluded = {**_KEYS_EXCLUDE, **(_REALTIME_KEYS_EXCLUDE if table.realtime else {})}
-    for place, part in excluded.items():
-        if table.uses(place):
-            yield Fault(place, f"upsert and dedup exclude {part}")
-    for place, part in _UPSERT_EXCLUDES.items() if table.has(UPSERT) else ():
-        if table.uses(place):
-            yield Fault(place, f"an upsert table cannot have {part}")
+    aggregation = "/tableIndexConfig/aggregateMetrics"
+    if table.uses(aggregation):
+        yield Fault(aggregation, "upsert and dedup exclude the aggregation of metrics")
+    star_tree = "/tableIndexConfig/enableDefaultStarTree"
+    if table.has(UPSERT) and table.uses(star_tree):
+        yield Fault(star_tree, "an upsert table cannot have star-tree indexes")
 
 
-def record_columns(table: CheckedTable) -> Iterator[Fault]:
-    """The columns that rows are deleted and marked by."""
-    if not table.upsert:
-        return
-    out_of_order = f"{UPSERT}/outOfOrderRecordColumn"
-    if table.text(out_of_order) and table.flag(f"{UPSERT}/dropOutOfOrderRecord"):
-        yield Fault(out_of_order, "outOfOrderRecordColumn and dropOutOfOrderRecord exclude each other")
-    for place, types, noun in (
-        (f"{UPSERT}/deleteRecordColumn", _DELETING_TYPES, "BOOLEAN, STRING or number"),
-        (out_of_order, (PinotType.BOOLEAN,), "BOOLEAN"),
-    ):
-        for _, name in table.names(place):
-            spec = table.columns.get(name)
-            if spec is None or not spec.single_value or spec.data_type not in types:
-                key = place.rpartition("/")[2]
-                yield Fault(place, f"{key} {name} must be a column of the schema with one {noun} per row")
-
-
-def expiry(table: CheckedTable) -> Iterator[Fault]:
-    """Keys expire by one comparison column or by the time column, a number."""
-    metadata, deleted = table.number(f"{UPSERT}/metadataTTL"), table.number(f"{UPSERT}/deletedKeysTTL")
-    if table.upsert and (metadata or deleted):
-        compared = _comparison_columns(table)
-        if len(compared) > 1:
-            message = "metadataTTL and deletedKeysTTL allow one comparison column"
-            yield Fault(f"{UPSERT}/comparisonColumns", message)
-        yield from _expiry_column(table, UPSERT, compared[0] if compared else "")
-        if metadata > 0 and table.text(f"{UPSERT}/snapshot") == "DISABLE":
-            yield Fault(f"{UPSERT}/snapshot", "metadataTTL needs snapshot")
-        if deleted > 0 and not table.text(f"{UPSERT}/deleteRecordColumn"):
-            yield Fault(f"{UPSERT}/deletedKeysTTL", "deletedKeysTTL needs deleteRecordColumn")
-    if table.dedup and table.number(f"{DEDUP}/metadataTTL") > 0:
-        if table.has("/tierConfigs"):
-            yield unchecked_part(f"{DEDUP}/metadataTTL")
-        yield from _expiry_column(table, DEDUP, table.text(f"{DEDUP}/dedupTimeColumn"))
-
-
-def _comparison_columns(table: CheckedTable) -> list[str]:
-    return [name for _, name in table.names(f"{UPSERT}/comparisonColumns/*")]
-
-
-def _expiry_column(table: CheckedTable, place: str, named: str) -> Iterator[Fault]:
-    name = named or table.time_column
-    spec = table.columns.get(name)
-    if not name:
-        yield Fault(place, "a TTL needs a comparison column or a time column")
-    elif spec is None and named:
-        yield Fault(place, f"column {name} of the TTL is not in the schema")
-    elif spec is not None and not spec.data_type.stored.numeric:
-        yield Fault(place, f"a TTL needs a column of numbers or times, not {spec.data_type.value}", name)
+def deletion(table: CheckedTable) -> Iterator[Fault]:
+    """The column that rows are deleted by."""
+    place = f"{UPSERT}/deleteRecordColumn"
+    for _, name in table.names(place) if table.upsert else ():
+        spec = table.columns.get(name)
+        if spec is None or not spec.single_value or spec.data_type not in _DELETING_TYPES:
+            noun = "a column of the schema with one BOOLEAN, STRING or number per row"
+            yield Fault(place, f"deleteRecordColumn {name} must be {noun}")
 
 
 def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
@@ -132,10 +72,6 @@ def partial_upsert(table: CheckedTable) -> Iterator[Fault]:
         needed = "enableColumnBasedNullHandling in the schema, or nullHandlingEnabled in tableIndexConfig"
         yield Fault(f"{UPSERT}/mode", f"mode PARTIAL needs {needed}")
     strategies = table.value(_STRATEGIES) or {}
-    if table.text(_MERGER).strip():
-        if strategies:
-            yield Fault(_MERGER, "partialUpsertMergerClass and partialUpsertStrategies exclude each other")
-        return
     for column, strategy in strategies.items():
         if problem := _strategy_problem(table, column, strategy):
             place = _STRATEGIES + pointer(column)
@@ -148,7 +84,8 @@ def _strategy_problem(table: CheckedTable, column: str, strategy: str) -> str:
         return "it is not in the schema"
     if column in table.schema.primary_key:
         return "it is a primary key column"
-    if column in (_comparison_columns(table) or [table.time_column]):
+    compared = [name for _, name in table.names(f"{UPSERT}/comparisonColumns/*")]
+    if column in (compared or [table.time_column]):
         return "rows are compared by it"
     if strategy == "INCREMENT" and (
         not spec.data_type.stored.numeric or spec.field_type in (FieldType.DATE_TIME, FieldType.COMPLEX)
@@ -159,4 +96,4 @@ def _strategy_problem(table: CheckedTable, column: str, strategy: str) -> str:
     return ""
 
 
-RULES: Final[tuple[Rule, ...]] = (exclusive_modes, keyed_table, record_columns, expiry, partial_upsert)
+RULES: Final[tuple[Rule, ...]] = (exclusive_modes, keyed_table, deletion, partial_upsert)
