@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -12,28 +11,19 @@ from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.infer.fields import field_of
-from trellis.dialects.pinot.stored_schema import column_of, columns_of
+from trellis.dialects.pinot.stored_schema import column_of, columns_of, pinot_column_name
+from trellis.dialects.pinot.table.config import pinot_table_name
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
 from trellis.schema.model import Column, Schema, Table
 
 
-def _table_name(name: str) -> str:
-    """Two underscores end the name of a table in a topic or segment."""
-    return re.sub(r"\s", "_", re.sub(r"_{2,}", "_", name))
-
-
-def _column_name(name: str) -> str:
-    """The columns that Pinot computes begin with a dollar sign."""
-    return re.sub(r"\s", "_", name).lstrip("$") or "_"
-
-
 def _write(schema: Schema) -> str:
     (table,) = schema.tables.values()
     document = PinotSchema(
-        _table_name(table.name),
-        primary_key=tuple(map(_column_name, table.columns_with("primary_key"))),
+        pinot_table_name(table.name),
+        primary_key=tuple(map(pinot_column_name, table.columns_with("primary_key"))),
         column_nulls=True,
         description=table.description,
     )
@@ -44,7 +34,7 @@ def _field(column: Column) -> FieldSpec:
     spec = field_of(column)
     if spec is None:
         raise SchemaError(f"column {column.name} has no type yet")
-    return replace(spec, name=_column_name(column.name))
+    return replace(spec, name=pinot_column_name(column.name))
 
 
 def _read(document: Any, name: str) -> Reading:
@@ -91,8 +81,8 @@ PINOT: Final = SchemaFormat(
         **dict.fromkeys(("decimal", "wei"), "BIG_DECIMAL"),
     },
     one_table=True,
-    rename_table=_table_name,
-    rename_column=_column_name,
+    rename_table=pinot_table_name,
+    rename_column=pinot_column_name,
     read=_read,
     recognizes=lambda document: isinstance(document, dict) and "schemaName" in document,
 )

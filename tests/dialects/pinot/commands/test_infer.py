@@ -1,4 +1,4 @@
-"""`trellis pinot infer` and `trellis pinot convert`, as a user sees them."""
+"""`trellis pinot infer`, as a user sees it."""
 
 from __future__ import annotations
 
@@ -185,43 +185,6 @@ def test_a_source_that_is_not_there(trellis, lines):
     text = "empty.jsonl: no records to infer a schema from"
     assert (ran.code, ran.err) == (2, f"error: {text}")
     assert trellis("pinot", "infer", "none.jsonl").code == 2
-
-
-def test_what_trellis_learned_becomes_schemas_of_pinot(trellis, lines, folder):
-    lines("rides.jsonl", '{"id":1,"started":"2024-01-01T00:00:00Z","fare":1.5,"stops":[{"at":"x"}]}')
-    trellis("load", "rides.jsonl", "--to", "duckdb:s.duckdb")
-    ran = trellis("pinot", "convert", "--at", "duckdb:s.duckdb", "--out", "docs")
-    assert (ran.code, ran.err) == (0, "")
-    assert (
-        ran.out
-        == """\
-table rides, 5 columns
-
-  Column        Type       Role       Format     Why
-  id            LONG       dimension             bigint; not named like an amount
-  started       TIMESTAMP  date-time  TIMESTAMP  timestamp; main time
-  fare          DOUBLE     metric                double; named like an amount
-  _dlt_load_id  STRING     dimension             text; bookkeeping of Trellis
-  _dlt_id       STRING     dimension             text; bookkeeping of Trellis
-
-3 columns may be null: enableColumnBasedNullHandling is on
-
-to look at
-  rides__stops  a nested table: Pinot has none, so its rows are left out
-  started       the main time may be null: the time of the load is stored then
-
-wrote docs/rides-schema.json and docs/rides-table.json"""
-    )
-    assert json.loads((folder / "docs" / "rides-schema.json").read_text())["schemaName"] == "rides"
-    shown = trellis("pinot", "convert", "--at", "duckdb:s.duckdb", "--table", "rides", "--json").json
-    assert [table["schema"]["schemaName"] for table in shown["tables"]] == ["rides"]
-
-
-def test_a_table_that_was_not_loaded(trellis, lines):
-    lines("rides.jsonl", '{"id":1,"stops":[{"at":"x"}]}')
-    trellis("load", "rides.jsonl", "--to", "duckdb:s.duckdb")
-    ran = trellis("pinot", "convert", "--at", "duckdb:s.duckdb", "--table", "rides__stops")
-    assert (ran.code, ran.err) == (2, "error: --table rides__stops: it is nested in rides")
 
 
 def test_files_of_a_bucket(trellis, s3, bucket):

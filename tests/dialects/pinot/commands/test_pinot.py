@@ -49,7 +49,7 @@ def written(folder: Path):
 
 
 def test_there_are_all_commands(trellis):
-    commands = ("validate", "format", "plan", "deliver", "infer", "convert")
+    commands = ("validate", "format", "plan", "deliver", "infer")
     out = trellis("pinot").out
     assert [word for word in commands if f"│ {word} " not in out] == []
 
@@ -499,7 +499,8 @@ def test_deliver_what_is_not_of_pinot(trellis, lines):
     ran = trellis("pinot", "deliver", "--at", "parquet:other", "--out", "out")
     assert ran.err == (
         "error: parquet:other holds no Pinot schema; load into another dataset with --dialect pinot --schema "
-        "FILE; `trellis pinot convert --at parquet:other` proposes a schema of this one, for --schema FILE"
+        "FILE; `trellis schema convert --at parquet:other --to pinot` writes a schema of this one, for "
+        "--schema FILE"
     )
     assert ran.code == 2
 
@@ -507,13 +508,20 @@ def test_deliver_what_is_not_of_pinot(trellis, lines):
 # --- what another dialect loaded -------------------------------------------------------------------------
 
 
-def test_a_proposed_schema_delivers_what_another_dialect_loaded(trellis, written, lines, folder):
-    lines("rides.jsonl", '{"id":1,"city":"Bern","fare":7.5}', '{"id":2,"city":null,"fare":3.25}')
-    assert trellis("load", "rides.jsonl", "--to", "duckdb:plain.duckdb").code == 0
-    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
-    argv = ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out")
-    assert "for --schema FILE" in trellis(*argv).err
-    ran = trellis(*argv, "--schema", "proposed/rides-schema.json")
+@pytest.fixture
+def plain(trellis, lines):
+    """Two rows of another dialect, with a schema of Pinot for them, and the command that delivers them."""
+    lines("rides.jsonl", '{"id":1,"home town":"Bern","fare":7.5}', '{"id":2,"fare":3.25}')
+    load = ("load", "rides.jsonl", "--to", "duckdb:plain.duckdb", "--option", "naming=direct")
+    assert trellis(*load).code == 0
+    convert = ("schema", "convert", "--at", "duckdb:plain.duckdb", "--to", "pinot", "--table", "rides")
+    assert trellis(*convert, "--out", "schema.json").code == 0
+    return ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out")
+
+
+def test_a_converted_schema_delivers_what_another_dialect_loaded(trellis, plain, folder):
+    assert "for --schema FILE" in trellis(*plain).err
+    ran = trellis(*plain, "--schema", "schema.json")
     assert (ran.code, ran.out.splitlines()[0]) == (
         0,
         "Delivered 2 rows of rides from duckdb:plain.duckdb, dataset main to out",
@@ -521,47 +529,26 @@ def test_a_proposed_schema_delivers_what_another_dialect_loaded(trellis, written
     launch = "pinot-admin.sh LaunchDataIngestionJob -jobSpecFile out/ingestion-job.yaml"
     assert ran.out.splitlines()[-1] == launch
     rows = pq.read_table(folder / "out/data/part-00000.parquet").to_pylist()
-    assert [(row["id"], row["city"], row["fare"]) for row in rows] == [(1, "Bern", 7.5), (2, None, 3.25)]
+    assert rows == [{"id": 1, "home_town": "Bern", "fare": 7.5}, {"id": 2, "home_town": None, "fare": 3.25}]
 
 
-def test_columns_that_the_proposal_renamed_are_delivered(trellis, lines, folder):
-    lines("rides.jsonl", '{"id":1,"home town":"Bern"}', '{"id":2,"home town":"Pune"}')
-    load = ("load", "rides.jsonl", "--to", "duckdb:plain.duckdb", "--option", "naming=direct")
-    assert trellis(*load).code == 0
-    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
-    documents = ("--schema", "proposed/rides-schema.json", "--table-config", "proposed/rides-table.json")
-    argv = ("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
-    assert trellis(*argv).code == 0
-    rows = pq.read_table(folder / "out/data/part-00000.parquet").to_pylist()
-    assert [(row["id"], row["home_town"]) for row in rows] == [(1, "Bern"), (2, "Pune")]
-
-
-def test_a_table_config_does_not_shape_what_another_dialect_loaded(trellis, lines, folder):
-    lines("rides.jsonl", '{"id":1,"city":"Bern"}')
-    assert trellis("load", "rides.jsonl", "--to", "duckdb:plain.duckdb").code == 0
-    assert trellis("pinot", "convert", "--at", "duckdb:plain.duckdb", "--out", "proposed").code == 0
-    path = folder / "proposed/rides-table.json"
-    config = json.loads(path.read_text())
-    computed = [{"columnName": "city", "transformFunction": "lower(town)"}]  # the dataset has it
-    config["ingestionConfig"] = {
-        "transformConfigs": computed,
-        "filterConfig": {"filterFunction": "id > 1"},
-    }
-    path.write_text(json.dumps(config))
-    documents = ("--schema", "proposed/rides-schema.json", "--table-config", str(path))
-    ran = trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
-    assert ran.code == 2
-    assert ran.err == (
-        "error: --table-config: filterConfig would not be applied to rows that another dialect loaded: load "
-        "them with --dialect pinot, or remove it"
+def test_a_table_config_does_not_shape_what_another_dialect_loaded(trellis, plain, written):
+    transform = {"columnName": "home_town", "transformFunction": "lower(town)"}
+    written(table={**OFFLINE, "ingestionConfig": {"transformConfigs": [transform]}})
+    ran = trellis(*plain, "--schema", "schema.json", "--table-config", "table.json")
+    assert (ran.code, ran.err) == (
+        2,
+        (
+            "error: --table-config: transformConfigs would not be applied to rows that another dialect "
+            "loaded: load them with --dialect pinot, or remove it"
+        ),
     )
-    del config["ingestionConfig"]["filterConfig"]
-    path.write_text(json.dumps(config))
-    assert trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents).code == 0
-    computed[0]["columnName"] = "town"
-    path.write_text(json.dumps(config))
-    ran = trellis("pinot", "deliver", "--at", "duckdb:plain.duckdb", "--out", "out", *documents)
-    assert ran.err.startswith("error: --table-config: transformConfigs would not be applied to rows that")
+
+
+def test_a_schema_of_a_table_that_was_not_loaded(trellis, plain, written):
+    written(other={**RIDES, "schemaName": "ride"})
+    ran = trellis(*plain, "--schema", "other.json")
+    assert (ran.code, ran.err) == (2, "error: --schema: there is no table 'ride': did you mean 'rides'?")
 
 
 def test_a_dataset_with_a_pinot_schema_takes_no_other(trellis, written, lines):

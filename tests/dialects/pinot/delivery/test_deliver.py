@@ -188,7 +188,7 @@ def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
         delivery_of(Authored(), tmp_path / "out", DeliverySettings())
     assert str(raised.value) == (
         "DEST holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
-        "`trellis pinot convert --at DEST` proposes a schema of this one, for --schema FILE"
+        "`trellis schema convert --at DEST --to pinot` writes a schema of this one, for --schema FILE"
     )
 
 

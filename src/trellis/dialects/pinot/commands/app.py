@@ -9,7 +9,7 @@ import typer
 
 from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
 from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Header, Url
-from trellis.dialects.pinot.commands.infer import convert_schema, infer_schema
+from trellis.dialects.pinot.commands.infer import infer_schema
 from trellis.dialects.pinot.commands.segments import build_delivered_segments, fetch_jars
 
 pinot = typer.Typer(
@@ -18,7 +18,6 @@ pinot = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 pinot.command("infer")(infer_schema)
-pinot.command("convert")(convert_schema)
 pinot.command("segments")(build_delivered_segments)
 pinot.command("jars")(fetch_jars)
 File = Annotated[

@@ -17,9 +17,9 @@ from trellis.dialects.pinot.cluster.delivery import (
     SCHEMA,
     Delivery,
     DeliverySettings,
-    check_is_unshaped,
     check_target_folder,
     delivery_of,
+    table_for,
     write,
 )
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed, StepResult
@@ -47,13 +47,10 @@ def run(
     authored, pipeline = authored_of(store.newest), store.pipeline
     if documents is not None and authored.schema is not None:
         raise UsageError(f"--schema: {pipeline.where} holds a Pinot schema already; leave --schema out")
-    if documents is not None and documents.schema is not None:
-        table = store.newest.tables.get(table_name(documents.schema))
-        check_is_unshaped(documents.table, table.columns if table is not None else ())
+    table = None if documents is None else table_for(documents, store.newest)
     authored = documents or authored
-    delivery = delivery_of(authored, out, settings, place[0] or pipeline.destination.url)
-    name = table_name(delivery.schema)
-    rows = pipeline.destination.row_counts(pipeline.dataset).get(name, 0)
+    delivery = delivery_of(authored, out, settings, place[0] or pipeline.destination.url, table)
+    rows = pipeline.destination.row_counts(pipeline.dataset).get(delivery.table, 0)
     files: list[DataFile] = []
     if not dry_run:
         destination = pipeline.destination, pipeline.dataset

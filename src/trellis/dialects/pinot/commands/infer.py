@@ -1,11 +1,11 @@
-"""`trellis pinot infer` and `trellis pinot convert`: schemas for Pinot, with the reason of every column."""
+"""`trellis pinot infer`: a schema for Pinot, with the reason of every column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, Sources, option
+from trellis.cli.arguments import HOW, OUTPUT, WHERE, Debug, Json, Sources, option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.infer.proposal import Proposal
-
-Out = Annotated[
-    str | None,
-    option("--out", metavar="DIR", panel=OUTPUT, help="Write NAME-schema.json and NAME-table.json there."),
-]
 
 
 def infer_schema(
@@ -48,7 +43,12 @@ def infer_schema(
         list[str] | None,
         option("--unnest", metavar="FIELD", panel=HOW, help="A list whose elements become rows; repeatable."),
     ] = None,
-    out: Out = None,
+    out: Annotated[
+        str | None,
+        option(
+            "--out", metavar="DIR", panel=OUTPUT, help="Write NAME-schema.json and NAME-table.json there."
+        ),
+    ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -73,46 +73,12 @@ def infer_schema(
         show(proposal, written, console())
 
 
-def convert_schema(
-    at: At = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    table: Annotated[
-        str | None, option("--table", metavar="NAME", panel=HOW, help="Root table, default all of them.")
-    ] = None,
-    out: Out = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
-    from trellis.cli.output.console import console, print_json
-    from trellis.cli.schema_store import StoredSchema
-    from trellis.dialects import get_dialect
-    from trellis.dialects.pinot.cluster.schema_inference import write
-    from trellis.dialects.pinot.infer.conversion import convert
-
-    store = StoredSchema.open(at, dataset, name)
-    prefix = get_dialect(store.pipeline.dialect).capabilities.system_prefix
-    proposals = convert(store.newest, table, prefix)
-    written = [write(proposal, out) if out is not None else () for proposal in proposals]
-    if json:
-        print_json({"tables": [proposal.to_dict() for proposal in proposals]})
-        return
-    screen = console()
-    for number, (proposal, files) in enumerate(zip(proposals, written, strict=True)):
-        if number:
-            screen.print()
-        show(proposal, files, screen)
-    if not proposals:
-        screen.print(f"schema {store.name} has no tables yet")
-
-
 def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
     """Every column with its reason, the notes, and the paths of the documents."""
     from trellis.cli.output.console import counted, cut, grid, indented
 
-    of = f" from {counted(proposal.rows, 'row')}" if proposal.rows else ""
-    title = f"table {proposal.schema.name}{of}, {counted(len(proposal.columns), 'column')}"
+    rows, columns = counted(proposal.rows, "row"), counted(len(proposal.columns), "column")
+    title = f"table {proposal.schema.name} from {rows}, {columns}"
     out.print(title, style="bold", soft_wrap=True)
     if proposal.columns:
         table = grid("Column", "Type", "Role", "Format", "Why", whole=("Column", "Type", "Role", "Format"))

@@ -12,7 +12,7 @@ from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.infer.roles import role_of_number
-from trellis.dialects.pinot.table.config import name_of
+from trellis.dialects.pinot.table.config import pinot_table_name
 from trellis.dialects.pinot.table.generated_config import required_config
 
 
@@ -126,7 +126,7 @@ class ProposalBuilder:
         self, schema: PinotSchema, time: str | None = None, ingestion: Mapping[str, Any] | None = None
     ) -> Proposal:
         """The proposal with the name, key and description of this schema, and the main time at this path."""
-        name = table_name(schema.name or "")
+        name = pinot_table_name(schema.name or "")
         main = None if time is None else self.names[time]
         self.columns = [
             replace(column, why=f"{column.why}; main time") if column.spec.name == main else column
@@ -169,15 +169,6 @@ def table_document(name: str, time_column: str | None, ingestion: Mapping[str, A
     document["segmentsConfig"]["segmentPushType"] = "APPEND" if time_column else "REFRESH"
     document["tableIndexConfig"]["loadMode"] = "MMAP"
     return document | {"ingestionConfig": dict(ingestion)} if ingestion else document
-
-
-def table_name(text: str) -> str:
-    """A table name that Pinot accepts.
-
-    >>> table_name("my rides__2024_OFFLINE"), table_name("42")
-    ('my_rides_2024', '42')
-    """
-    return re.sub(r"_{2,}", "_", re.sub(r"\W", "_", name_of(text))).strip("_") or "records"
 
 
 def quoted(path: str) -> str:
