@@ -33,10 +33,9 @@ def infer_schema(
         list[str] | None,
         option(
             "--time",
-            metavar="COLUMN[=FORMAT]",
+            metavar="COLUMN",
             panel=HOW,
-            help="A column that holds times, in a format such as 'EPOCH|SECONDS' or 'yyyy-MM-dd HH:mm'; "
-            "the first one is the main time.",
+            help="A column that holds times; repeatable, and the first one is the main time.",
         ),
     ] = None,
     unnest: Annotated[
@@ -59,11 +58,8 @@ def infer_schema(
     from trellis.cli.output.console import console, print_json, progress
     from trellis.dialects.pinot.cluster.schema_inference import Choices, infer, write
 
-    times = {
-        column: form if equals else None
-        for column, equals, form in (choice.partition("=") for choice in time or ())
-    }
-    choices = Choices(name or "", tuple(dimension or ()), tuple(metric or ()), times, tuple(unnest or ()))
+    columns = (tuple(names or ()) for names in (dimension, metric, time, unnest))
+    choices = Choices(name or "", *columns)
     with progress() as tell:
         proposal = infer(sources, choices, tell)
     written = write(proposal, out) if out is not None else ()
@@ -90,13 +86,13 @@ def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
         out.print(indented(table))
     if proposal.schema.column_nulls:
         nullable = sum(not column.spec.not_null for column in proposal.columns)
-        note = f"{counted(nullable, 'column')} may be null: enableColumnBasedNullHandling is on"
-        out.print(f"\n{note}", soft_wrap=True)
+        handling = f"{counted(nullable, 'column')} may be null: enableColumnBasedNullHandling is on"
+        out.print(f"\n{handling}", soft_wrap=True)
     if proposal.notes:
         out.print("\nto look at", style="yellow")
         notes = grid("", "", whole=())
-        for lint in proposal.notes:
-            notes.add_row(cut(lint.column), lint.message)
+        for note in proposal.notes:
+            notes.add_row(cut(note.column), note.message)
         out.print(indented(notes))
     if written:
         out.print(f"\nwrote {' and '.join(map(str, written))}", soft_wrap=True)
