@@ -150,10 +150,9 @@ def test_the_time_column() -> None:
 # --- The job ---------------------------------------------------------------------------------------------
 
 
-def test_the_job_is_that_of_the_manual() -> None:
-    job = ingestion_job(
-        "rides", "s3://lake/rides/", controller="http://ctl:9000/", configs={"region": "eu-west-1"}
-    )
+def test_the_job_is_that_of_the_manual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    job = ingestion_job("rides", "s3://lake/rides/", controller="http://ctl:9000/")
     standalone = "org.apache.pinot.plugin.ingestion.batch.standalone."
     assert job == {
         "executionFrameworkSpec": {
@@ -207,8 +206,10 @@ def test_the_file_system_follows_the_uri(uri: str, name: str) -> None:
     assert [spec["className"] for spec in document["pinotFSSpecs"]] == [name]
 
 
-def test_two_file_systems() -> None:
-    document = ingestion_job("rides", "file:///out/data", "s3://lake/segments", configs={"region": "r"})
+def test_two_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "r")
+    document = ingestion_job("rides", "file:///out/data", "s3://lake/segments")
     assert document["pinotFSSpecs"] == [
         {"scheme": "file", "className": "org.apache.pinot.spi.filesystem.LocalPinotFS"},
         {
@@ -235,10 +236,14 @@ def test_the_reader_follows_the_format() -> None:
             "json",
             "s3a://lake/r: Pinot does not support the file system 's3a': did you mean 's3'?",
         ),
-        ("s3://lake/r", "json", "s3: Pinot needs the region; pass --fs region=eu-west-1"),
+        ("s3://lake/r", "json", "s3: Pinot needs the region; set AWS_REGION, such as eu-west-1"),
     ],
 )
-def test_what_pinot_has_no_name_for(source: str, format: str, message: str) -> None:
+def test_what_pinot_has_no_name_for(
+    source: str, format: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     with pytest.raises(UsageError) as raised:
         ingestion_job("r", source, format=format)
     assert str(raised.value) == message

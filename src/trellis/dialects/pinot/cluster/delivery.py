@@ -7,9 +7,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.destinations.base import Destination
@@ -51,7 +50,6 @@ class DeliverySettings:
     rows: int = ROWS
     time_column: str | None = None
     data: str | None = None
-    configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     controller: str = CONTROLLER
 
 
@@ -100,7 +98,7 @@ def delivery_of(
     data = settings.data or (out.absolute() / DATA).as_uri()
     segments = "" if settings.data else (out.absolute() / "segments").as_uri()
     name, controller = table_name(schema), settings.controller
-    job = ingestion_job(name, data, segments, settings.format, controller, settings.configs)
+    job = ingestion_job(name, data, segments, settings.format, controller)
     notes = tuple(_notes(authored, schema, settings))
     sources = {pinot_column_name(column): column for column in (table.columns if table else ())}
     delivery = Delivery(schema, offline, realtime, job, notes, table.name if table else name, sources)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
-from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Header, Url
+from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Url
 from trellis.dialects.pinot.commands.infer import infer_schema
 from trellis.dialects.pinot.commands.segments import build_delivered_segments, fetch_jars
 
@@ -134,16 +134,11 @@ def deliver_dataset(
         str, option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default) or json.")
     ] = "parquet",
     rows: Annotated[
-        int | None,
+        int,
         typer.Option(
-            "--rows",
-            metavar="N",
-            min=1,
-            rich_help_panel=HOW,
-            show_default=False,
-            help="Rows of a file, of which Pinot makes a segment, default 1000000.",
+            min=1, metavar="N", rich_help_panel=HOW, help="Rows of a file, of which Pinot makes a segment."
         ),
-    ] = None,
+    ] = 1_000_000,
     time_column: Annotated[
         str | None,
         option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables, or none."),
@@ -157,19 +152,8 @@ def deliver_dataset(
         str | None,
         option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
     ] = None,
-    fs: Annotated[
-        list[str] | None,
-        option(
-            "--fs", metavar="NAME=VALUE", panel=HOW, help="A setting of their file system, such as region."
-        ),
-    ] = None,
     controller: Url = None,
-    header: Header = None,
     force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
-    wait: Annotated[
-        float,
-        option("--wait", metavar="SECONDS", panel=CLUSTER, help="How long to wait for a reload, default 60."),
-    ] = 60.0,
     dry_run: Annotated[
         bool, option("--dry-run", panel=OUTPUT, help="Write nothing; show what would be done.")
     ] = False,
@@ -180,21 +164,18 @@ def deliver_dataset(
 
     With --controller the schema and its tables are added or updated too, in the right order.
     """
-    from trellis.cli.commands.load import settings_of
-    from trellis.dialects.pinot.cluster.data_files import ROWS
     from trellis.dialects.pinot.cluster.delivery import DeliverySettings
     from trellis.dialects.pinot.commands.deliver import run
     from trellis.dialects.pinot.commands.inputs import authored_files, connection
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
-    client = connection(controller, header)
+    client = connection(controller)
     settings = DeliverySettings(
         format,
-        rows or ROWS,
+        rows,
         time_column,
         data,
-        settings_of(fs, "--fs"),
         CONTROLLER if client is None else client.url,
     )
     authored = authored_files(schema, table_config or ())
-    run(Path(out), settings, (at, dataset, name), authored, client, force, wait, dry_run, json)
+    run(Path(out), settings, (at, dataset, name), authored, client, force, dry_run, json)

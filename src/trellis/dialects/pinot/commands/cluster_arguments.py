@@ -9,14 +9,11 @@ from trellis.cli.arguments import option
 CLUSTER = "Cluster"
 Url = Annotated[
     str | None,
-    option("--controller", metavar="URL", panel=CLUSTER, help="Controller, such as http://localhost:9000."),
-]
-Header = Annotated[
-    list[str] | None,
     option(
-        "--header",
-        metavar="NAME:VALUE",
+        "--controller",
+        metavar="URL",
         panel=CLUSTER,
-        help="Header of every request; or set TRELLIS_PINOT_TOKEN, or TRELLIS_PINOT_USER to name:password.",
+        help="Controller, such as http://localhost:9000. TRELLIS_PINOT_TOKEN, or TRELLIS_PINOT_USER set to "
+        "name:password, are sent to it.",
     ),
 ]

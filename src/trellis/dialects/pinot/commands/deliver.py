@@ -34,7 +34,6 @@ def run(
     documents: Authored | None,
     controller: Controller | None,
     force: bool,
-    wait: float,
     dry_run: bool,
     json: bool,
 ) -> None:
@@ -63,7 +62,7 @@ def run(
     steps: tuple[StepResult, ...] = ()
     try:
         if controller is not None:
-            rollout = Rollout(controller, delivery.schema, delivery.tables, force, dry_run, wait)
+            rollout = Rollout(controller, delivery.schema, delivery.tables, force, dry_run)
             steps = tuple(rollout.run())
     except RolloutFailed as failure:
         steps = failure.steps
@@ -125,7 +124,7 @@ class Report:
 def _show_steps(controller: Controller, steps: tuple[StepResult, ...]) -> None:
     from rich.text import Text
 
-    out, styles = console(), {"done": "green", "failed": "bold red", "not yet": "yellow"}
+    out, styles = console(), {"done": "green", "failed": "bold red", "started": "yellow"}
     out.print(f"\nIn the cluster of {controller.url}", style="bold", soft_wrap=True)
     table = grid("", "", "", whole=("",))
     table.columns[2].no_wrap = False

@@ -11,7 +11,7 @@ from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
-from trellis.dialects.pinot.cluster.http import USER, Http
+from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -23,16 +23,16 @@ from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.config import read_text
 
-TOKEN = "TRELLIS_PINOT_TOKEN"
 
-
-def connection(url: str | None, headers: Sequence[str] | None) -> Controller | None:
+def connection(url: str | None) -> Controller | None:
     """The controller of --controller, with the credentials of the environment. Raises UsageError."""
     if url is None:
-        if headers:
-            raise UsageError("--header requires --controller URL")
         return None
-    return Controller(Http.of(url, _credentials() | _headers(headers or ())))
+    token, user = (os.environ.get(name) for name in (TOKEN, USER))
+    if token:
+        return Controller(Http.of(url, f"Bearer {token}"))
+    basic = f"Basic {base64.b64encode(user.encode()).decode()}" if user else None
+    return Controller(Http.of(url, basic))
 
 
 def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:
@@ -95,21 +95,3 @@ def table_document(file: str) -> Mapping[str, Any]:
         raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
     refuse_schema(document, file)
     return document
-
-
-def _headers(header_options: Sequence[str]) -> dict[str, str]:
-    headers = {}
-    for header in header_options:
-        name, colon, value = header.partition(":")
-        if not colon or not name.strip() or any(sign in header for sign in "\r\n"):
-            raise UsageError("--header: write NAME:VALUE, for example 'Authorization: Bearer ...'")
-        headers[name.strip()] = value.strip()
-    return headers
-
-
-def _credentials() -> dict[str, str]:
-    """Those of the environment."""
-    if token := os.environ.get(TOKEN):
-        return {"Authorization": f"Bearer {token}"}
-    user = os.environ.get(USER)
-    return {"Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"} if user else {}

@@ -11,7 +11,7 @@ import typer
 
 from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import WHERE, Debug, EngineArguments, Json, option
-from trellis.dialects.pinot.commands.cluster_arguments import Header, Url
+from trellis.dialects.pinot.commands.cluster_arguments import Url
 from trellis.errors import DestinationError, UsageError
 
 
@@ -50,7 +50,6 @@ def build_delivered_segments(
         option("--out", metavar="DIR", panel=WHERE, help="Of the segments, default DELIVERY/segments."),
     ] = None,
     controller: Url = None,
-    header: Header = None,
     *,
     engine: EngineArguments,
     json: Json = False,
@@ -68,7 +67,7 @@ def build_delivered_segments(
     from trellis.dialects.pinot.commands.inputs import connection
     from trellis.pipelines.engine import runner_of
 
-    client = connection(controller, header)
+    client = connection(controller)
     folder = Path(out) if out is not None else Path(delivery, SEGMENTS)
     orders = segment_orders(Path(delivery), folder)
     with progress() as tell:
