@@ -191,14 +191,14 @@ def test_validate_tells_what_a_load_would_refuse_of_a_table_config(trellis, writ
     )
 
 
-def test_a_schema_of_pinot_is_linted_by_its_own_command(trellis, written):
+def test_a_schema_of_pinot_is_not_linted_as_one_of_trellis(trellis, written):
     written(rides=RIDES)
     ran = trellis("schema", "lint", "rides.json")
     assert (ran.code, ran.err) == (
         2,
         (
             "error: rides.json: this is a schema of Pinot, not of Trellis: "
-            "`trellis pinot validate rides.json` checks it"
+            "`trellis schema convert rides.json --to yaml` makes one of Trellis of it"
         ),
     )
 

@@ -125,7 +125,8 @@ def table_for(authored: Authored, schema: Schema) -> Table:
             f"--table-config: {', '.join(parts)} would not be applied to rows that another dialect loaded: "
             "load them with --dialect pinot, or remove it"
         )
-    tables = {pinot_table_name(table.name): table for table in schema.tables.values()} | schema.tables
+    tables = {pinot_table_name(name): table for name, table in schema.tables.items()}
+    tables.update(schema.tables)
     name = table_name(authored.schema) if authored.schema else ""
     if name not in tables:
         raise UsageError(f"--schema: there is no table {name!r}{nearest(name, tables)}")

@@ -152,9 +152,9 @@ class _Proposer:
             for column in columns
             if column.reads is not None
         ]
-        ingestion = {"transformConfigs": transforms} if transforms else {}
-        if ingestion or complex_types:
-            table["ingestionConfig"] = ingestion | complex_types
+        ingestion = {**({"transformConfigs": transforms} if transforms else {}), **complex_types}
+        if ingestion:
+            table["ingestionConfig"] = ingestion
         schema = PinotSchema(name, column_nulls=has_nulls).with_fields(column.spec for column in columns)
         return Proposal(schema, table, columns, tuple(self.notes), self.survey.records)
 

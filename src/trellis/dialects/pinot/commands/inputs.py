@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
+from trellis.dialects.pinot.cluster.document_check import CheckResult, check
 from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
@@ -37,10 +37,7 @@ def connection(url: str | None) -> Controller | None:
 
 def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:
     """The findings about a schema document. Raises UsageError, SchemaError."""
-    text, configs = read_text(Path(file)), [*map(table_document, tables)]
-    if len(configs) > 1:
-        return check_hybrid(text, file, configs, pinot_jars)
-    return check(text, file, configs[0] if configs else None, pinot_jars)
+    return check(read_text(Path(file)), file, [*map(table_document, tables)], pinot_jars)
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:
