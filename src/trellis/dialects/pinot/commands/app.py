@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
-from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Url
+from trellis.cli.arguments import HOW, OUTPUT, Debug, Json, option
+from trellis.dialects.pinot.commands.arguments import TableConfig, Url
+from trellis.dialects.pinot.commands.deliver import deliver_dataset
 from trellis.dialects.pinot.commands.infer import infer_schema
 from trellis.dialects.pinot.commands.segments import build_delivered_segments, fetch_jars
 
@@ -18,14 +18,11 @@ pinot = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 pinot.command("infer")(infer_schema)
+pinot.command("deliver")(deliver_dataset)
 pinot.command("segments")(build_delivered_segments)
 pinot.command("jars")(fetch_jars)
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Schema document of Pinot, JSON.", show_default=False)
-]
-TableConfig = Annotated[
-    list[str] | None,
-    option("--table-config", metavar="FILE", panel=HOW, help="Table config, JSON; again for a second one."),
 ]
 
 
@@ -122,60 +119,3 @@ def plan_change(
         show_plan(plan, url, console())
     if exit_code and not plan.in_place:
         raise typer.Exit(1)
-
-
-@pinot.command("deliver")
-def deliver_dataset(
-    out: Annotated[str, option("--out", metavar="DIR", panel=WHERE, help="Folder of the delivery.")],
-    at: At = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    format: Annotated[
-        str, option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default) or json.")
-    ] = "parquet",
-    rows: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", rich_help_panel=HOW, help="Rows of a file, of which Pinot makes a segment."
-        ),
-    ] = 1_000_000,
-    time_column: Annotated[
-        str | None,
-        option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables, or none."),
-    ] = None,
-    schema: Annotated[
-        str | None,
-        option("--schema", metavar="FILE", panel=HOW, help="Pinot schema of what another dialect loaded."),
-    ] = None,
-    table_config: TableConfig = None,
-    data: Annotated[
-        str | None,
-        option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
-    ] = None,
-    controller: Url = None,
-    force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
-    dry_run: Annotated[
-        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; show what would be done.")
-    ] = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Write the loaded rows as files for Pinot, with schema, table configs and the ingestion job.
-
-    With --controller the schema and its tables are added or updated too, in the right order.
-    """
-    from trellis.dialects.pinot.cluster.delivery import DeliverySettings
-    from trellis.dialects.pinot.commands.deliver import run
-    from trellis.dialects.pinot.commands.inputs import authored_files, connection
-    from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
-
-    client = connection(controller)
-    settings = DeliverySettings(
-        format,
-        rows,
-        time_column,
-        data,
-        CONTROLLER if client is None else client.url,
-    )
-    authored = authored_files(schema, table_config or ())
-    run(Path(out), settings, (at, dataset, name), authored, client, force, dry_run, json)

@@ -11,7 +11,7 @@ import typer
 
 from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import WHERE, Debug, EngineArguments, Json, option
-from trellis.dialects.pinot.commands.cluster_arguments import Url
+from trellis.dialects.pinot.commands.arguments import Url
 from trellis.errors import DestinationError, UsageError
 
 

@@ -1,10 +1,10 @@
-"""The arguments of the commands that talk to a cluster."""
+"""The arguments that several commands have."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from trellis.cli.arguments import option
+from trellis.cli.arguments import HOW, option
 
 CLUSTER = "Cluster"
 Url = Annotated[
@@ -16,4 +16,8 @@ Url = Annotated[
         help="Controller, such as http://localhost:9000. TRELLIS_PINOT_TOKEN, or TRELLIS_PINOT_USER set to "
         "name:password, are sent to it.",
     ),
+]
+TableConfig = Annotated[
+    list[str] | None,
+    option("--table-config", metavar="FILE", panel=HOW, help="Table config, JSON; again for a second one."),
 ]
