@@ -195,13 +195,9 @@ def test_a_schema_that_does_not_fit_is_not_sent(cluster: Standin, controller: Co
     assert str(raised.value) == (
         f"{cluster.url}: schema rides is incompatible with that of the cluster: Incompatible field "
         "specifications: [s (old: "
-        "DIMENSION STRING, new: DIMENSION INT)]; `trellis pinot plan` shows what a new table takes; "
-        "--force replaces "
-        "it anyway"
+        "DIMENSION STRING, new: DIMENSION INT)]; `trellis pinot plan` shows what a new table takes"
     )
     assert not [path for path in cluster.paths if path.startswith("PUT")]
-    rollout(controller, other, force=True).run()
-    assert "PUT /schemas/rides?reload=false&force=true" in cluster.paths
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,10 @@ class Controller:
         path = "/schemas?override=false&force=false"
         return self._send_schema("POST", path, schema, f"add schema {schema.get('schemaName')}")
 
-    def update_schema(
-        self, schema: Document, *, force: bool = False, name: str | None = None
-    ) -> Mapping[str, Any]:
+    def update_schema(self, schema: Document, name: str | None = None) -> Mapping[str, Any]:
         """Replace a schema, without a reload. Returns what Pinot ignored, by JSON pointer."""
         target_name = name or str(schema.get("schemaName"))
-        path = f"/schemas/{_quoted(target_name)}?reload=false&force={str(force).lower()}"
+        path = f"/schemas/{_quoted(target_name)}?reload=false&force=false"
         return self._send_schema("PUT", path, schema, f"update schema {target_name}")
 
     # ---- tables

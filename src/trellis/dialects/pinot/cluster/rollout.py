@@ -40,14 +40,12 @@ class RolloutFailed(DestinationError):
 class Rollout:
     """The target state of a schema and its tables.
 
-    `force` replaces an incompatible schema. `dry`: nothing is changed; the controller is only read, and
-    checks the schema.
+    `dry`: nothing is changed; the controller is only read, and checks the schema.
     """
 
     controller: Controller
     schema: PinotSchema
     tables: Sequence[TargetTable]
-    force: bool = False
     dry: bool = False
 
     def run(self) -> list[StepResult]:
@@ -92,14 +90,13 @@ class Rollout:
         if is_same_schema(old, self.schema):
             return "nothing to do", "already up to date"
         problems = incompatibilities(old, self.schema)
-        if problems and not self.force:
+        if problems:
             raise DestinationError(
                 f"{self.controller.url}: schema {self.schema.name} is incompatible with that of the cluster: "
-                f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes; "
-                "--force replaces it anyway"
+                f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes"
             )
         if not self.dry:
-            self.controller.update_schema(document, force=self.force and bool(problems))
+            self.controller.update_schema(document)
         return self._done, "; ".join(map(str, changes(old, self.schema)))
 
     def _put_table(self, target: TargetTable, existing: Mapping[str, Any] | None) -> tuple[StepOutcome, str]:

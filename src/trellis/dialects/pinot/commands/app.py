@@ -66,13 +66,10 @@ def try_format(
     values: Annotated[
         list[str] | None, typer.Argument(metavar="VALUE", help="Values to read with it.", show_default=False)
     ] = None,
-    zone: Annotated[
-        str, option("--zone", metavar="ZONE", panel=HOW, help="Zone of timestamps without one, default UTC.")
-    ] = "UTC",
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Try a date-time format on values: the milliseconds of each, and the text written back.
+    """Try a date-time format on values: the milliseconds of each, and the text written back, in UTC.
 
     Ends with 2 if the format is invalid, or a value does not follow it.
     """
@@ -83,7 +80,7 @@ def try_format(
     from trellis.dialects.pinot.commands.output import show_format
 
     form = date_time_format(format)
-    parsed = [parsed_value(form, value, zone) for value in values or ()]
+    parsed = [parsed_value(form, value) for value in values or ()]
     if json:
         print_json({"format": asdict(form), "values": parsed})
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
-from trellis.dialects.pinot.commands.arguments import CLUSTER, TableConfig, Url
+from trellis.dialects.pinot.commands.arguments import TableConfig, Url
 from trellis.errors import UsageError
 
 
@@ -40,7 +40,6 @@ def deliver_dataset(
         option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
     ] = None,
     controller: Url = None,
-    force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
     dry_run: Annotated[
         bool, option("--dry-run", panel=OUTPUT, help="Write nothing; show what would be done.")
     ] = False,
@@ -96,7 +95,7 @@ def deliver_dataset(
     steps: tuple[StepResult, ...] = ()
     try:
         if client is not None:
-            rollout = Rollout(client, delivery.schema, delivery.tables, force, dry_run)
+            rollout = Rollout(client, delivery.schema, delivery.tables, dry_run)
             steps = tuple(rollout.run())
     except RolloutFailed as failure:
         steps = failure.steps

@@ -60,11 +60,11 @@ def date_time_format(text: str) -> DateTimeFormat:
         raise UsageError(f"format {text!r}: {error}") from None
 
 
-def parsed_value(form: DateTimeFormat, value: str, zone: str) -> dict[str, Any]:
+def parsed_value(form: DateTimeFormat, value: str) -> dict[str, Any]:
     """The instant of a value in milliseconds, and the text of it in the format; or why it cannot be read."""
     try:
-        millis = form.to_millis(value, zone)
-        written = form.from_millis(millis, zone)
+        millis = form.to_millis(value)
+        written = form.from_millis(millis)
     except FormatError as error:
         return {"value": value, "millis": None, "written": None, "error": str(error)}
     return {"value": value, "millis": millis, "written": written, "error": None}

@@ -111,15 +111,7 @@ def plan_dict(plan: Plan, controller: str) -> dict[str, Any]:
         "in_place": plan.in_place,
         "problems": list(plan.problems),
         "changes": [{**asdict(change), "effort": change.effort.value} for change in plan.changes],
-        "steps": [
-            {
-                "said": step.description,
-                "method": step.method,
-                "path": step.path,
-                "command": step.curl(controller),
-            }
-            for step in plan.steps
-        ],
+        "steps": [{**asdict(step), "command": step.curl(controller)} for step in plan.steps],
     }
 
 
