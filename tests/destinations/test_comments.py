@@ -80,6 +80,36 @@ def test_comments_come_with_columns_and_change_with_descriptions(crm: tuple[Pipe
     assert statements_of(people, number, EMAIL, city) == []
 
 
+@pytest.mark.parametrize("to", ["delta", "iceberg"])
+def test_comments_of_a_lake_follow_the_schema(to: str, tmp_path: Path) -> None:
+    people = pipeline("crm", f"{to}:{tmp_path}/lake", engine="inline")
+
+    def comments() -> dict[str, str]:
+        stored = people.destination.catalog(people.dataset)["people"].comments or {}
+        return {name: text for name, text in stored.items() if name[:1] != "_"}
+
+    people.load(ROWS, table="people", columns=(ID, EMAIL))
+    described = {"id": "who's id", "email": "Where to write to (personal data)"}
+    assert comments() == described
+    assert statements_of(people, ID, EMAIL) == []
+    number = replace(ID, description="their number")
+    (statement,) = statements_of(people, number, EMAIL)
+    assert statement.endswith("ALTER COLUMN `id` COMMENT 'their number'")
+    people.load(ROWS, table="people", columns=(number, EMAIL))
+    assert comments() == {**described, "id": "their number"}
+
+    before = people.schema
+    table = replace(before.tables["people"], description="Who buys").with_columns(
+        replace(before.tables["people"].columns["id"], description=None),
+        replace(before.tables["people"].columns["email"], description=None),
+    )
+    after = before.with_tables(table)
+    plan = MigrationPlan(people.destination.abilities.warehouse, "crm", before, after)
+    people.save_schema(after, changes_of(plan, get_dialect("dlt")))
+    assert comments() == {"": "Who buys", "email": "Personal data"}
+    assert people.destination.row_counts(people.dataset)["people"] == 2
+
+
 def test_comments_of_others_stay_where_a_schema_describes_nothing(
     tmp_path: Path, duck: tuple[Pipeline, Comments]
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from destinations.conftest import merging
 from trellis.destinations.base import StateConflict
 from trellis.errors import UsageError
 from trellis.pipelines.loading import new_files
@@ -202,6 +203,7 @@ def test_what_new_files_cannot_be_loaded_with(shop: Pipeline, raw: Path, rows_of
     assert ids(rows_of, shop) == [1]
 
 
+@merging
 def test_a_merge_takes_new_files(shop: Pipeline, raw: Path, rows_of: RowsOf) -> None:
     write(raw, "a.jsonl", 1, 2)
     load(shop, raw, mode="merge", keys="id")

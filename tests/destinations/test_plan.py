@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from destinations.conftest import merging
 from trellis.cli.app import run
 from trellis.errors import ContractError, SchemaError, TrellisError
 from trellis.pipelines.pipeline import Pipeline
@@ -51,6 +52,7 @@ def test_a_required_column_without_values(shop: Pipeline, rows_of: RowsOf) -> No
     assert rows_of(shop, "orders") == [{"id": 1}]
 
 
+@merging
 def test_a_key_that_comes_twice(shop: Pipeline) -> None:
     """Also where the destination does not exist yet."""
     options: Any = {"table": "orders", "mode": "merge", "strategy": "upsert", "keys": "id"}

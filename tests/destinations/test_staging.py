@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import trellis
+from destinations.conftest import merging
 from s3_server import S3Server
 from trellis.destinations.base import CommitConflict
 from trellis.errors import DestinationError
@@ -37,6 +38,7 @@ def staged(staging: str, tmp_path: Path, request: pytest.FixtureRequest) -> Call
     return left
 
 
+@merging
 def test_rows_are_appended_replaced_and_merged(
     destination_url: str, staging: str, staged: Callable[[], list[str]], rows_of: Callable[..., Any]
 ) -> None:

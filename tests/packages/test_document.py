@@ -129,7 +129,9 @@ def cell(*columns: pa.Array) -> str:
 
 
 TYPES = "text, double, bool, timestamp, date, time, bigint, binary, json, decimal, wei"
-CHANGES = "add_table, drop_table, add_column, drop_column, change_column, change_table"
+CHANGES = (
+    "add_table, drop_table, rename_table, add_column, drop_column, rename_column, change_column, change_table"
+)
 KEYS = "format, version, pipeline, commit, report"
 FILLED = "commit/filled/orders/price"
 NO_CELL = "package.commit.filled.orders.price: expected an Arrow cell in base64, found "

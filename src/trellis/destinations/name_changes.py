@@ -79,12 +79,14 @@ class NameChanges:
 
 def _with_columns(table: CatalogTable, names: Mapping[str, str]) -> CatalogTable:
     """The table with these of its columns, which get other names."""
-    required = table.required
+    required, comments = table.required, table.comments
+    kept = {"": "", **names}
     return replace(
         table,
         columns={new: table.columns[old] for old, new in names.items()},
         types={new: table.types[old] for old, new in names.items() if old in table.types},
         required=None if required is None else [new for old, new in names.items() if old in required],
+        comments=None if comments is None else {kept[c]: text for c, text in comments.items() if c in kept},
     )
 
 

@@ -79,7 +79,7 @@ class AlterationWriter:
             "column": column,
             "type": type_,
             "properties": ", ".join(properties),
-            "text": "NULL",
+            "text": self.warehouse.syntax.no_comment,
             "name": self.quote(alteration.name),
             "qualified": self.relation_of(alteration.name),
             "table_literal": unicode_literal(relation),

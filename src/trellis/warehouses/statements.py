@@ -142,8 +142,9 @@ def comment_on(warehouse: Warehouse, table: str, column: str, text: str | None) 
     >>> print(*comment_on(DUCKDB, '"t"', "id", "who"), *comment_on(DUCKDB, '"t"', "", None))
     COMMENT ON COLUMN "t"."id" IS 'who' COMMENT ON TABLE "t" IS NULL
     """
-    form = warehouse.syntax.comment_on_column if column else warehouse.syntax.comment_on_table
-    literal = "NULL" if text is None else string_literal(warehouse, text)
+    syntax = warehouse.syntax
+    form = syntax.comment_on_column if column else syntax.comment_on_table
+    literal = syntax.no_comment if text is None else string_literal(warehouse, text)
     return [form.format(table=table, column=warehouse.quote(column), text=literal)] if form else []
 
 

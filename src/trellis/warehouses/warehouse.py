@@ -73,7 +73,8 @@ class Syntax:
     """`{place}` is FIRST, or AFTER another column."""
     comment_on_table: str = ""
     comment_on_column: str = ""
-    """`{text}` is the comment as a string, or NULL."""
+    no_comment: str = "NULL"
+    """`{text}` is the comment as a string, or what stands for none."""
     escaped_literals: bool = False
     """Whether a backslash in a string escapes the next character."""
 

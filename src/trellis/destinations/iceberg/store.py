@@ -61,15 +61,20 @@ class IcebergStore:
         from pyiceberg.exceptions import NoSuchTableError
 
         try:
-            schema = self._load(name).schema()
+            table = self._load(name)
         except NoSuchTableError:
             return None
+        schema = table.schema()
         columns = {field.name: name_of(field.type) for field in schema.as_arrow()}
         return CatalogTable(
             name.table,
             columns,
             {column: self.warehouse.data_type(type_) for column, type_ in columns.items()},
             required=[field.name for field in schema.fields if field.required],
+            comments={
+                **({"": text} if (text := table.properties.get("comment")) else {}),
+                **{field.name: field.doc for field in schema.fields if field.doc},
+            },
         )
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
@@ -153,6 +158,8 @@ class IcebergStore:
             types = {}
             kept = (field.name for field in schema.fields if field.required)
             required = {**dict.fromkeys(kept, True), **required}  # Spark replaces a table without NOT NULL
+        if alteration.comments:
+            self._write_comments(name, alteration.comments)
         if not (types or required):
             return
         # A column that is to have a value is one that older writers may leave out.
@@ -161,6 +168,15 @@ class IcebergStore:
                 update.update_column((column,), iceberg_type_of(type_))
             for column, is_required in required.items():
                 update.update_column((column,), required=is_required)
+
+    def _write_comments(self, name: TableName, comments: Mapping[str, str]) -> None:
+        with self._changing_schema(name) as table, table.transaction() as transaction:
+            if "" in comments:
+                transaction.set_properties({"comment": comments[""]})
+            with transaction.update_schema() as update:
+                for column, comment in comments.items():
+                    if column:
+                        update.update_column((column,), doc=comment)
 
     def _release_names(self, name: TableName, columns: Iterable[str]) -> None:
         """Write files anew that know another column by one of these names, which an earlier column had.

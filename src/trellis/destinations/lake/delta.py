@@ -68,13 +68,15 @@ class DeltaStore:
     def find_table(self, name: TableName) -> CatalogTable | None:
         if not self._exists(name):
             return None
-        schema = pa.schema(self._open(name).schema())
+        table = self._open(name)
+        schema = pa.schema(table.schema())
         columns = {field.name: name_of(field.type) for field in schema}
         return CatalogTable(
             name.table,
             columns,
             {column: DELTA.data_type(type_) for column, type_ in columns.items()},
             required=[field.name for field in schema if not field.nullable],
+            comments=_comments_of(table),
         )
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
@@ -225,6 +227,10 @@ class DeltaStore:
         if alteration.properties or not _takes_files(self._open(name)):
             self._spark_tables.alter_table(name, alteration)
             return
+        if alteration.comments:
+            self._write_comments(name, alteration.comments)
+        if not (alteration.changes_names or alteration.changes_rows or alteration.required):
+            return
         table = self._open(name)
         fields = _altered_fields(pa.schema(table.schema()), alteration)
         schema = pa.schema([field for _, field in fields])
@@ -245,6 +251,14 @@ class DeltaStore:
             except CommitFailedError as bad:
                 raise CommitConflict from bad
             self._list_invariants(name)
+
+    def _write_comments(self, name: TableName, comments: Mapping[str, str]) -> None:
+        with self._explained(name):
+            for column, comment in comments.items():
+                if column:
+                    self._open(name).alter.set_column_metadata(column, {"comment": comment})
+                else:
+                    self._open(name).alter.set_table_description(comment)
 
     def check_rename(self, name: TableName) -> None:
         if is_remote(self.root):
@@ -348,6 +362,12 @@ def _takes_files(table: DeltaTable) -> bool:
 
 def _is_plain(version: int, plain: int, lists: int, features: list[str] | None) -> bool:
     return version <= plain or (version >= lists and _PLAIN_FEATURES.issuperset(features or ()))
+
+
+def _comments_of(table: DeltaTable) -> dict[str, str]:
+    """Those of the columns, and that of the table under the empty name."""
+    comments = {field.name: str(field.metadata.get("comment", "")) for field in table.schema().fields}
+    return {name: text for name, text in {"": table.metadata().description, **comments}.items() if text}
 
 
 def _altered_fields(schema: pa.Schema, alteration: TableAlteration) -> list[tuple[str, pa.Field]]:

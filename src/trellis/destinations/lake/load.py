@@ -30,6 +30,7 @@ from trellis.destinations.lake.types import arrow_type_of, declared_type
 from trellis.destinations.name_changes import NameChanges
 from trellis.destinations.refusals import null_values, refuse_case_variants, refuse_required
 from trellis.destinations.row_changes import RowChanges, RowTally
+from trellis.destinations.sql.migration import changed_comments
 from trellis.destinations.sql.preconditions import refuse_views, tables_to_empty
 from trellis.engine.arrow.nested_types import grows_into
 from trellis.engine.arrow.rows import to_rows
@@ -156,9 +157,12 @@ class LakeLoad:
         filled = [column for column in self._missing(table) if column.name in values]
         required = {column.name: True for column in filled if column.required}
         fills = dict[str, pa.Scalar]()
-        known = self._catalog[table.name].required or ()
+        known, stored = self._catalog[table.name].required or (), self._catalog[table.name].comments
+        comments = {} if stored is None else changed_comments(table, stored)
         for alteration in self.commit.alterations:
             column, is_required = alteration.column, alteration.kind == "set not null"
+            if alteration.kind == "drop comment" and alteration.table == table.name:
+                comments[column] = ""
             if alteration.table != table.name or not (is_required or alteration.kind == "drop not null"):
                 continue
             if (column in known) != is_required:
@@ -170,6 +174,7 @@ class LakeLoad:
             values={column.name: values[column.name] for column in filled},
             fills=fills,
             required=required,
+            comments=comments,
         )
 
     def _check_alteration(self, table: Table) -> None:

@@ -156,7 +156,21 @@ class SparkTables:
             for statement in self._name_statements(table, alteration):
                 self.spark.run(statement)
             alteration = replace(alteration, renamed={}, dropped=())
-        columns = self.describe(name).columns
+        if alteration.changes_names or alteration.changes_rows:
+            self._change_rows(name, alteration)
+        warehouse = self.format.warehouse
+        for column, value in alteration.fills.items():
+            fields = {"table": table, "column": BACKTICKS.quote(column), "value": spark_literal(value)}
+            self.spark.run(warehouse.syntax.fill_nulls.format(**fields))
+        for column, is_required in alteration.required.items():
+            if not is_required:
+                self.spark.run(sql.drop_not_null(warehouse, table, column))
+        for column, comment in alteration.comments.items():
+            for statement in sql.comment_on(warehouse, table, column, comment):
+                self.spark.run(statement)
+
+    def _change_rows(self, name: TableName, alteration: TableAlteration) -> None:
+        table, columns = self.sql_name(name), self.describe(name).columns
         changes = [(columns[column], type_) for column, type_ in alteration.types.items()]
         if not alteration.changes_names and self._widens(name, changes):
             for column, type_ in alteration.types.items():
@@ -168,13 +182,6 @@ class SparkTables:
                 self.spark.run(f"UPDATE {table} SET {', '.join(assigned)}")
         else:
             self._rewrite(table, columns, alteration)
-        warehouse = self.format.warehouse
-        for column, value in alteration.fills.items():
-            fields = {"table": table, "column": BACKTICKS.quote(column), "value": spark_literal(value)}
-            self.spark.run(warehouse.syntax.fill_nulls.format(**fields))
-        for column, is_required in alteration.required.items():
-            if not is_required:
-                self.spark.run(sql.drop_not_null(warehouse, table, column))
 
     def _name_statements(self, table: str, alteration: TableAlteration) -> Iterator[str]:
         writer = AlterationWriter(self.format.warehouse, lambda _: table)

@@ -40,10 +40,11 @@ class CommitLabel:
 
 @dataclass(frozen=True)
 class TableAlteration:
-    """What becomes of a table that is there: of its properties, then of names, then of rows.
+    """What becomes of a table that is there: of its properties, names, rows and comments, in this order.
 
     `renamed` and `dropped` are columns by their names before, all others have their names after: `types` of
     columns, `values` that all rows get, `fills` for rows that have NULL, and whether a value is `required`.
+    Of `comments` the empty name is the table, the empty text none.
     """
 
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -53,9 +54,10 @@ class TableAlteration:
     values: Mapping[str, pa.Scalar] = field(default_factory=dict)
     fills: Mapping[str, pa.Scalar] = field(default_factory=dict)
     required: Mapping[str, bool] = field(default_factory=dict)
+    comments: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return any((self.properties, self.changes_names, self.changes_rows, self.required))
+        return any((self.properties, self.changes_names, self.changes_rows, self.required, self.comments))
 
     @property
     def changes_names(self) -> bool:

@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+def changed_comments(
+    table: Table, stored: Mapping[str, str], key: Callable[[str], str] = str
+) -> dict[str, str]:
+    """Comments that are to be what the schema describes, by column, the empty name being the table.
+
+    Where it describes nothing, any may stand. Bookkeeping has none: every load of a dataset that is there
+    already would write them first.
+    """
+    if is_system(table.name, *system_prefixes()):
+        return {}
+    known = {key(column): comment for column, comment in stored.items()}
+    described = {"": table.description, **{c.name: comment_of(c) for c in table.complete_columns}}
+    return {name: text for name, text in described.items() if text and known.get(key(name)) != text}
+
+
 @dataclass(frozen=True)
 class Migration:
     """`type_of` and `name_of` give the types of columns and the quoted names of tables in the warehouse.
@@ -71,17 +86,8 @@ class Migration:
         return statements if comments is None else [*statements, *self._comments(table, comments)]
 
     def _comments(self, table: Table, stored: Mapping[str, str]) -> Iterator[str]:
-        """Comments that are not what the schema describes; where it describes nothing, any may stand.
-
-        Bookkeeping has none: every load of a dataset that is there already would write them first.
-        """
-        if not self.comments or is_system(table.name, *system_prefixes()):
-            return
-        key = self.warehouse.identifiers.key
-        known = {key(column): comment for column, comment in stored.items()}
-        described = {"": table.description, **{c.name: comment_of(c) for c in table.complete_columns}}
-        for column, text in described.items():
-            if text and known.get(key(column)) != text:
+        if self.comments:
+            for column, text in changed_comments(table, stored, self.warehouse.identifiers.key).items():
                 yield from sql.comment_on(self.warehouse, self.name_of(table.name), column, text)
 
     def missing(self, table: Table) -> list[Column]:

@@ -24,7 +24,16 @@ from trellis.destinations.base import Commit
 from trellis.evolution.table_writes import OnMatch
 from trellis.pipelines.packages.codec import DataclassCodec, Malformed, TypeCodec, renamed_choices
 from trellis.pipelines.report import Report
-from trellis.schema.compare import AddColumn, AddTable, ChangeColumn, ChangeTable, DropColumn, DropTable
+from trellis.schema.compare import (
+    AddColumn,
+    AddTable,
+    ChangeColumn,
+    ChangeTable,
+    DropColumn,
+    DropTable,
+    RenameColumn,
+    RenameTable,
+)
 from trellis.schema.dict_form import column_keys, column_of, schema_of, table_dict, table_of, to_dict
 from trellis.schema.documents.migrate import ENGINE
 from trellis.schema.documents.validate import COLUMN, TABLE, faults
@@ -209,8 +218,10 @@ _CODEC = DataclassCodec(
     {
         AddTable: "add_table",
         DropTable: "drop_table",
+        RenameTable: "rename_table",
         AddColumn: "add_column",
         DropColumn: "drop_column",
+        RenameColumn: "rename_column",
         ChangeColumn: "change_column",
         ChangeTable: "change_table",
     },

@@ -11,6 +11,11 @@ from trellis.warehouses.types import UNLIMITED, NativeType, NumberType, floats, 
 from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
 
 _SET_NOT_NULL: Final = "ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"
+_COMMENTS: Final = {
+    "comment_on_table": "COMMENT ON TABLE {table} IS {text}",
+    "comment_on_column": "ALTER TABLE {table} ALTER COLUMN {column} COMMENT {text}",
+    "no_comment": "''",
+}
 _PARTITIONED: Final = Clause("partition", "PARTITIONED BY ({})")
 
 DATABRICKS_ICEBERG: Final = Warehouse(
@@ -53,7 +58,7 @@ DELTA: Final = replace(
         NumberType("DECIMAL({},{})"),
         NumberType("STRING", UNLIMITED, UNLIMITED, UNLIMITED, free_scale=True),
     ),
-    syntax=replace(DATABRICKS.syntax, set_not_null=_SET_NOT_NULL, move_column=""),
+    syntax=replace(DATABRICKS.syntax, set_not_null=_SET_NOT_NULL, move_column="", **_COMMENTS),
     # Delta Lake drops NOT NULL without touching a row; Trellis writes them anew unless Spark has the table.
     alterations=replace(
         DATABRICKS.alterations,
@@ -69,7 +74,7 @@ ICEBERG: Final = replace(
     name="iceberg",
     title="Iceberg",
     types={**DELTA.types, "bigint": integers("INT", "BIGINT"), "time": NativeType("TIME")},
-    syntax=replace(DATABRICKS_ICEBERG.syntax, set_not_null=_SET_NOT_NULL, move_column=""),
+    syntax=replace(DATABRICKS_ICEBERG.syntax, set_not_null=_SET_NOT_NULL, move_column="", **_COMMENTS),
     alterations=DATABRICKS_ICEBERG.alterations,
 )
 ATHENA_ICEBERG: Final = Warehouse(

@@ -163,8 +163,8 @@ def test_load_into_delta(trellis: Trellis, folder: Path) -> None:
     assert (ran.code, ran.out) == (0, "0 failed events: 0 loaded")
 
 
-def test_tables_of_trellis_load_are_adopted(trellis: Trellis, folder: Path) -> None:
-    """It keeps versions in a schema of its own, so its tables have no comment."""
+def test_tables_of_trellis_load_are_taken_over(trellis: Trellis, folder: Path) -> None:
+    """Their comment is the version that they are at, as the loader's own."""
     write_registry(folder, "1-0-0 1-1-0")
     write_run(folder, [enriched_line(1, vessel_call("1-1-0", berth="A", draughtM=1.5))])
     load = ("load", f"{RUN}/", "--dialect", "snowplow", "--dataset", "atomic", "--engine", "inline")
@@ -175,13 +175,13 @@ def test_tables_of_trellis_load_are_adopted(trellis: Trellis, folder: Path) -> N
     write_run(folder / "later", lines, "run=2031-04-06-06-00-00")
     shred = ("snowplow", "shred", "later", "--schema", "registry", "--out", "out", "--profile", "duckdb")
     assert trellis(*shred, "--engine", "inline").code == 0
-    ran = trellis("snowplow", "load", "out", *WAREHOUSE)
-    assert (ran.code, "the table has no comment, so its version is not known" in ran.err) == (2, True)
-    ran = trellis("snowplow", "adopt", TABLE, *WAREHOUSE, "--json")
-    assert (ran.code, ran.json["version"], ran.json["overlay"]) == (0, f"{VESSEL_CALL}1-1-0", {})
+    query = f"SELECT comment FROM duckdb_tables() WHERE table_name = '{TABLE}'"
+    with duckdb.connect("shop.duckdb") as db:
+        assert db.execute(query).fetchall() == [(f"{VESSEL_CALL}1-1-0",)]
     ran = trellis("snowplow", "load", "out", *WAREHOUSE, "--verify", "definition")
     assert (ran.code, ran.err) == (0, "")
     with duckdb.connect("shop.duckdb") as db:
+        assert db.execute(query).fetchall() == [(f"{VESSEL_CALL}1-2-1",)]
         assert db.execute(
             f"SELECT berth, draught_m, tug_count FROM atomic.{TABLE} ORDER BY 1"
         ).fetchall() == [
