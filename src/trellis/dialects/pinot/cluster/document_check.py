@@ -61,10 +61,10 @@ def check(
     """
     schema, report = examine(text, where)
     findings = [*_faults("schema", schema_faults(schema, report)), *_ignored("schema", report.unknown)]
-    configs = [examine_config(table).config for table in tables]
+    halves = [examine_config(table).config for table in tables]
     sources: list[Source] = ["table config"]
     if len(tables) > 1:
-        sources = ["REALTIME config" if config.kind == "REALTIME" else "OFFLINE config" for config in configs]
+        sources = ["REALTIME config" if half.kind == "REALTIME" else "OFFLINE config" for half in halves]
     for source, table in zip(sources, tables, strict=False):
         findings += _faults(source, config_faults(schema, report, table))
         findings += _ignored(source, misspelt_keys(table))
@@ -75,12 +75,12 @@ def check(
         lints = dict.fromkeys(lint for table in tables or ({},) for lint in lints_of(schema, table))
         findings += [Finding("mind", "schema", lint.pointer, lint.column, lint.message) for lint in lints]
     if len(tables) > 1:
-        findings += _faults("REALTIME config", hybrid_faults(configs))
+        findings += _faults("REALTIME config", hybrid_faults(halves))
     if pinot_jars:
         known = {finding.message for finding in findings}
         findings = [finding for finding in findings if not _is_checked_by_pinot(finding)]
-        for source, table in zip(sources, tables or (None,), strict=False):
-            for document, message in pinot_faults(text, table):
+        for source, config in zip(sources, tables or (None,), strict=False):
+            for document, message in pinot_faults(text, config):
                 if message not in known:
                     known.add(message)
                     place: Source = "schema" if document == "schema" else source
