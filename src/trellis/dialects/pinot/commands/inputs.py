@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +14,13 @@ from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.reader import parse
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import TableConfig, refuse_schema, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
-from trellis.errors import SchemaError, UsageError
+from trellis.errors import UsageError
 from trellis.pipelines.config import read_text
 
 
@@ -82,13 +82,6 @@ def schema_document(file: str) -> PinotSchema:
 
 def table_document(file: str) -> Mapping[str, Any]:
     """The object of a table config. Raises UsageError, SchemaError."""
-    try:
-        document = json.loads(read_text(Path(file)))
-    except json.JSONDecodeError as error:
-        raise SchemaError(
-            f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
-        ) from None
-    if not isinstance(document, dict):
-        raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
+    document = parse(read_text(Path(file)), file, "table config")
     refuse_schema(document, file)
     return document
