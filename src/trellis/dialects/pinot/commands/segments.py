@@ -45,17 +45,13 @@ def build_delivered_segments(
             metavar="DELIVERY", help="Folder that `trellis pinot deliver` wrote.", show_default=False
         ),
     ],
-    out: Annotated[
-        str | None,
-        option("--out", metavar="DIR", panel=WHERE, help="Of the segments, default DELIVERY/segments."),
-    ] = None,
     controller: Url = None,
     *,
     engine: EngineArguments,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Build the segments of a delivery in Spark tasks, by Pinot's own classes: NAME.tar.gz of each data file.
+    """Build the segments of a delivery in Spark tasks, by Pinot's own classes: DELIVERY/segments/NAME.tar.gz.
 
     With --controller they are pushed into the OFFLINE table, which `deliver --controller` adds. Every worker
     needs the jars of `trellis pinot jars` and a Java of 17 or later.
@@ -68,7 +64,7 @@ def build_delivered_segments(
     from trellis.pipelines.engine import runner_of
 
     client = connection(controller)
-    folder = Path(out) if out is not None else Path(delivery, SEGMENTS)
+    folder = Path(delivery, SEGMENTS)
     orders = segment_orders(Path(delivery), folder)
     with progress() as tell:
         runner = runner_of(*engine, tell)
