@@ -99,16 +99,13 @@ class PinotSchemas(DefaultSchemas):
             raise UsageError(
                 f"mode merge: the schema of {authored.schema.name} has no primaryKeyColumns to merge by"
             )
-        if request.mode in (None, "merge") and row_choice(authored.schema, authored.table) is not None:
-            _refuse_keyless(authored.schema)
+        merges = request.mode in (None, "merge") and row_choice(authored.schema, authored.table) is not None
+        if merges and not authored.schema.primary_key:
+            raise UsageError(
+                f"upsertConfig, dedupConfig: the schema of {authored.schema.name} has no primaryKeyColumns "
+                "to merge by"
+            )
         return schema
-
-
-def _refuse_keyless(schema: PinotSchema) -> None:
-    if not schema.primary_key:
-        raise UsageError(
-            f"upsertConfig, dedupConfig: the schema of {schema.name} has no primaryKeyColumns to merge by"
-        )
 
 
 def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:

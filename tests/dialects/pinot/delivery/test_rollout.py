@@ -10,7 +10,7 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed
-from trellis.dialects.pinot.table.generated_config import TargetTable, offline_table
+from trellis.dialects.pinot.table.generated_config import TargetTable, target_table
 from trellis.dialects.pinot.validation.schema_document import read_schema
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
@@ -172,9 +172,9 @@ def test_what_nobody_said_changes_no_table(cluster: Standin, controller: Control
     }
     filled(cluster).on("GET /tables/rides", Said(200, json.dumps({"OFFLINE": stored})))
     schema = read_schema(RIDES).schema
-    table = offline_table(schema)
+    table = target_table("OFFLINE", schema)
     assert outcomes(Rollout(controller, schema, [table]).run())[-1][1] == "nothing to do"
-    table = offline_table(schema, None, "t", real_nulls=True)
+    table = target_table("OFFLINE", schema, None, "t", real_nulls=True)
     assert outcomes(Rollout(controller, schema, [table]).run())[-1] == (
         "update table rides_OFFLINE",
         "done",

@@ -21,9 +21,8 @@ from trellis.dialects.pinot.table.config import pinot_table_name
 from trellis.dialects.pinot.table.generated_config import (
     TargetTable,
     has_stream,
-    offline_table,
     omitted_parts,
-    realtime_table,
+    target_table,
     time_column_of,
 )
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, ingestion_job
@@ -91,10 +90,9 @@ def delivery_of(
         )
     schema = authored.schema
     real_nulls = authored.options.view == "nullable"
-    table_config_document, main = authored.table.document or None, settings.time_column
-    offline = offline_table(schema, table_config_document, main, real_nulls)
-    has_realtime = has_stream(authored.table.document)
-    realtime = realtime_table(schema, authored.table.document, main, real_nulls) if has_realtime else None
+    choices = (schema, authored.table.document or None, settings.time_column, real_nulls)
+    offline = target_table("OFFLINE", *choices)
+    realtime = target_table("REALTIME", *choices) if has_stream(authored.table.document) else None
     data = settings.data or (out.absolute() / DATA).as_uri()
     segments = "" if settings.data else (out.absolute() / "segments").as_uri()
     name, controller = table_name(schema), settings.controller

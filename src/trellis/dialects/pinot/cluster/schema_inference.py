@@ -145,8 +145,8 @@ class _Proposer:
                 self.columns[path] = replace(column, spec=replace(column.spec, not_null=False))
         columns = tuple(self.columns.values())
         table = required_config(name, "OFFLINE", main)
-        table["segmentsConfig"]["segmentPushType"] = "APPEND" if main else "REFRESH"
-        table["tableIndexConfig"]["loadMode"] = "MMAP"
+        if main is None:
+            table["segmentsConfig"]["segmentPushType"] = "REFRESH"
         transforms = [
             {"columnName": column.spec.name, "transformFunction": column.reads}
             for column in columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,10 +44,12 @@ def validate_schema(
     refused; --pinot-jars leaves no transform or filter so.
     """
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import check_file
+    from trellis.dialects.pinot.cluster.document_check import check
+    from trellis.dialects.pinot.commands.inputs import table_document
     from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
+    from trellis.pipelines.config import read_text
 
-    result = check_file(file, table_config or (), pinot_jars)
+    result = check(read_text(Path(file)), file, [*map(table_document, table_config or ())], pinot_jars)
     if json:
         print_json(check_result_dict(result))
     else:
@@ -104,15 +107,16 @@ def plan_change(
     """Show what changes between two schemas, whether Pinot accepts it, and the commands in their order."""
     from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
-    from trellis.dialects.pinot.commands.inputs import read_migration
+    from trellis.dialects.pinot.commands.inputs import schema_document, table_document
     from trellis.dialects.pinot.commands.output import plan_dict, show_plan
+    from trellis.dialects.pinot.schema_changes.migration_plan import plan
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
-    plan = read_migration(old, new, table_config or ())
+    migration = plan(schema_document(old), schema_document(new), [*map(table_document, table_config or ())])
     if json:
-        print_json(plan_dict(plan, url))
+        print_json(plan_dict(migration, url))
     else:
-        show_plan(plan, url, console())
-    if exit_code and not plan.in_place:
+        show_plan(migration, url, console())
+    if exit_code and not migration.in_place:
         raise typer.Exit(1)

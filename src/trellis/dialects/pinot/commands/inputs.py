@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.document_check import CheckResult, check
 from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.reader import parse
 from trellis.dialects.pinot.options import Options
-from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import TableConfig, refuse_schema, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
@@ -33,11 +31,6 @@ def connection(url: str | None) -> Controller | None:
         return Controller(Http.of(url, f"Bearer {token}"))
     basic = f"Basic {base64.b64encode(user.encode()).decode()}" if user else None
     return Controller(Http.of(url, basic))
-
-
-def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:
-    """The findings about a schema document. Raises UsageError, SchemaError."""
-    return check(read_text(Path(file)), file, [*map(table_document, tables)], pinot_jars)
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:
@@ -68,12 +61,6 @@ def parsed_value(form: DateTimeFormat, value: str) -> dict[str, Any]:
     except FormatError as error:
         return {"value": value, "millis": None, "written": None, "error": str(error)}
     return {"value": value, "millis": millis, "written": written, "error": None}
-
-
-def read_migration(old: str, new: str, tables: Sequence[str]) -> Plan:
-    """The migration from one document to another. Raises UsageError, SchemaError."""
-    before, after = (schema_document(file) for file in (old, new))
-    return plan(before, after, [*map(table_document, tables)])
 
 
 def schema_document(file: str) -> PinotSchema:

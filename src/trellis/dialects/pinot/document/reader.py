@@ -81,20 +81,16 @@ class _Reader:
 
     def schema(self, document: Mapping[str, Any]) -> PinotSchema:
         top = JsonObject(document, "", self._report, known_keys.SCHEMA)
-        lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
+        specs = [spec for key, kind in known_keys.LISTS.items() for spec in self._list(top, key, kind)]
         time = self._time(top)
         return PinotSchema(
             top.text("schemaName"),
-            lists[FieldType.DIMENSION],
-            lists[FieldType.METRIC],
-            (*lists[FieldType.DATE_TIME], *((time,) if time is not None else ())),
-            lists[FieldType.COMPLEX],
-            top.text_list("primaryKeyColumns"),
-            top.flag("enableColumnBasedNullHandling"),
-            top.text("description"),
-            top.text_list("tags"),
-            None if time is None else time.name,
-        )
+            primary_key=top.text_list("primaryKeyColumns"),
+            column_nulls=top.flag("enableColumnBasedNullHandling"),
+            description=top.text("description"),
+            tags=top.text_list("tags"),
+            legacy_time=None if time is None else time.name,
+        ).with_fields(specs if time is None else [*specs, time])
 
     def _list(self, top: JsonObject, key: str, kind: FieldType) -> tuple[FieldSpec, ...]:
         if key not in top.document:
