@@ -197,7 +197,10 @@ def test_a_chunk_that_is_deleted_while_it_is_taken_over(
 
     monkeypatch.setattr(TableVersion, "cut", cut_after_deletion)
     code, message = code_of(merge, tables, ["//tmp/a"], T, "ordered")
-    assert (code, message.partition(" was ")[2]) == (402, "deleted while it was taken over; run this again")
+    assert (code, message.partition(" was ")[2]) == (
+        402,
+        "deleted while it was taken over, or it is lost; run this again, or restore it from a backup",
+    )
 
 
 def test_a_sort_keeps_computed_columns(store: Store) -> None:
