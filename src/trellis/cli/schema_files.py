@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from trellis.cli.foreign_documents import describe_foreign
 from trellis.dialects.documents import from_json, from_yaml
 from trellis.errors import SchemaError, TrellisError, UsageError
 from trellis.pipelines.config import read_text
@@ -36,8 +35,14 @@ def schema_file(path: str, find: Callable[[Any], tuple[Fault, ...]] = faults) ->
     try:
         return from_json(text, path, find)
     except DocumentError as bad:
-        if description := describe_foreign(text, path):
-            raise SchemaError(f"{path}: this is {description}") from None
+        from trellis.exchange.catalog import recognized_format
+
+        source = None if _OURS.search(text) else recognized_format(_parse(text, path))
+        if source is not None:
+            raise SchemaError(
+                f"{path}: this is a schema of {source.title}, not of Trellis: "
+                f"`trellis schema convert {path} --to yaml` makes one of Trellis of it"
+            ) from None
         try:
             from_yaml(text, path, find)  # JSON is YAML, and its reader knows the lines
         except DocumentError as located:

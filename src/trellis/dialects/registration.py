@@ -101,10 +101,6 @@ def _no_upgrade(document: Document, engine: int) -> bool:
     return False
 
 
-def _unknown(document: object, file: str) -> str | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Registration:
     """One dialect, as the rest of Trellis reaches it.
@@ -141,11 +137,6 @@ class Registration:
     """Writes a schema document that an engine of this number wrote, in place, as the current one writes it.
 
     Whether it knows that engine.
-    """
-    describe_document: Callable[[object, str], str | None] = _unknown
-    """Says what a JSON document of the original is that stands in this file, and what to do with it.
-
-    The end of a sentence that begins with "this is"; None where the document is none of them.
     """
     schema_formats: Callable[[], Sequence[SchemaFormat]] = _no_formats
     """The forms of schemas that the original has, which `trellis schema convert` writes and reads."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -11,29 +10,26 @@ from typing import Any, Final
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.infer.fields import field_of
-from trellis.dialects.pinot.stored_schema import column_of, columns_of
+from trellis.dialects.pinot.infer.fields import arrow_field
+from trellis.dialects.pinot.stored_schema import (
+    TIME_FORMATS,
+    column_of,
+    columns_of,
+    pinot_column_name,
+    type_for,
+)
+from trellis.dialects.pinot.table.config import pinot_table_name
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
-from trellis.schema.model import Column, Schema, Table
-
-
-def _table_name(name: str) -> str:
-    """Two underscores end the name of a table in a topic or segment."""
-    return re.sub(r"\s", "_", re.sub(r"_{2,}", "_", name))
-
-
-def _column_name(name: str) -> str:
-    """The columns that Pinot computes begin with a dollar sign."""
-    return re.sub(r"\s", "_", name).lstrip("$") or "_"
+from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 
 
 def _write(schema: Schema) -> str:
     (table,) = schema.tables.values()
     document = PinotSchema(
-        _table_name(table.name),
-        primary_key=tuple(map(_column_name, table.columns_with("primary_key"))),
+        pinot_table_name(table.name),
+        primary_key=tuple(map(pinot_column_name, table.columns_with("primary_key"))),
         column_nulls=True,
         description=table.description,
     )
@@ -41,10 +37,30 @@ def _write(schema: Schema) -> str:
 
 
 def _field(column: Column) -> FieldSpec:
-    spec = field_of(column)
-    if spec is None:
+    """The field that holds every value of a column.
+
+    >>> _field(Column("day", "date")).format
+    'SIMPLE_DATE_FORMAT|yyyy-MM-dd'
+    """
+    name = pinot_column_name(column.name)
+    nested = arrow_field(name, str(column.hint(NESTED_TYPE) or "").removeprefix("arrow:"))
+    data_type = type_for(column) if nested is None else nested.data_type
+    if data_type is None or column.data_type is None:
         raise SchemaError(f"column {column.name} has no type yet")
-    return replace(spec, name=_column_name(column.name))
+    time_format, granularity = TIME_FORMATS.get(column.data_type, (None, None))
+    role = FieldType.DIMENSION if nested is None else nested.field_type
+    return FieldSpec(
+        name,
+        data_type,
+        FieldType.DATE_TIME if time_format else role,
+        nested is None or nested.single_value,
+        not_null=column.required,
+        max_length=column.precision if column.data_type == "text" else None,
+        format=time_format,
+        granularity=granularity,
+        children={} if nested is None else nested.children,
+        description=column.description,
+    )
 
 
 def _read(document: Any, name: str) -> Reading:
@@ -91,8 +107,8 @@ PINOT: Final = SchemaFormat(
         **dict.fromkeys(("decimal", "wei"), "BIG_DECIMAL"),
     },
     one_table=True,
-    rename_table=_table_name,
-    rename_column=_column_name,
+    rename_table=pinot_table_name,
+    rename_column=pinot_column_name,
     read=_read,
     recognizes=lambda document: isinstance(document, dict) and "schemaName" in document,
 )

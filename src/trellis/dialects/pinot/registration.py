@@ -41,12 +41,6 @@ def _propose_schema(files: Sequence[str | Path], settings: Mapping[str, Any]) ->
     return ProposedSchema(authored_for(files), note)
 
 
-def _describe_document(document: object, file: str) -> str | None:
-    from trellis.dialects.pinot.document.known_keys import describe
-
-    return describe(document, file)
-
-
 def _schema_formats() -> Sequence[SchemaFormat]:
     from trellis.dialects.pinot.exchange import PINOT
 
@@ -59,5 +53,4 @@ registration = Registration(
     schema_formats=_schema_formats,
     profiles={"rides": _rides},
     propose_schema=_propose_schema,
-    describe_document=_describe_document,
 )

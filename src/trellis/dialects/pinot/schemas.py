@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.reader import parse
 from trellis.dialects.pinot.options import TABLE_CONFIG
 from trellis.dialects.pinot.schema_changes.changes import incompatibilities, stored_as
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
@@ -76,7 +76,10 @@ class PinotSchemas(DefaultSchemas):
                 f"{known.options.view}; load into another dataset, or leave it out"
             )
         if settings.get(TABLE_CONFIG) is not None:
-            table = table_config(_object(settings[TABLE_CONFIG]), f"option {TABLE_CONFIG}")
+            document, place = settings[TABLE_CONFIG], f"option {TABLE_CONFIG}"
+            if isinstance(document, str):
+                document = parse(document, place, "table config")
+            table = table_config(document, place)
         configured = Authored(known.schema, table, options)
         if known.schema is not None and configured != known:
             _refuse_faulty(known.schema, configured)
@@ -96,16 +99,13 @@ class PinotSchemas(DefaultSchemas):
             raise UsageError(
                 f"mode merge: the schema of {authored.schema.name} has no primaryKeyColumns to merge by"
             )
-        if request.mode in (None, "merge") and row_choice(authored.schema, authored.table) is not None:
-            _refuse_keyless(authored.schema)
+        merges = request.mode in (None, "merge") and row_choice(authored.schema, authored.table) is not None
+        if merges and not authored.schema.primary_key:
+            raise UsageError(
+                f"upsertConfig, dedupConfig: the schema of {authored.schema.name} has no primaryKeyColumns "
+                "to merge by"
+            )
         return schema
-
-
-def _refuse_keyless(schema: PinotSchema) -> None:
-    if not schema.primary_key:
-        raise UsageError(
-            f"upsertConfig, dedupConfig: the schema of {schema.name} has no primaryKeyColumns to merge by"
-        )
 
 
 def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:
@@ -115,14 +115,3 @@ def _refuse_faulty(schema: PinotSchema, authored: Authored) -> None:
         faults = tuple(fault for fault in faults if not fault.is_unsupported_function)
     if faults:
         raise SchemaFaults(f"schema {schema.name}", faults)
-
-
-def _object(setting: Any) -> Any:
-    if not isinstance(setting, str):
-        return setting
-    try:
-        return json.loads(setting)
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"option {TABLE_CONFIG}: not JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -75,6 +76,11 @@ def columns_of(schema: PinotSchema) -> list[FieldSpec]:
 
 def table_name(schema: PinotSchema) -> str:
     return schema.name or ""
+
+
+def pinot_column_name(name: str) -> str:
+    """The name of a column in Pinot: those that it computes begin with a dollar sign."""
+    return re.sub(r"\s", "_", name).lstrip("$") or "_"
 
 
 def column_of(spec: FieldSpec) -> Column:

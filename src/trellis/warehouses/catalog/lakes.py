@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from trellis.warehouses import reserved_words
 from trellis.warehouses.identifiers import BACKTICKS, Identifiers
@@ -11,7 +11,7 @@ from trellis.warehouses.types import UNLIMITED, NativeType, NumberType, floats, 
 from trellis.warehouses.warehouse import NUMBERS_TO_LARGER, Alterations, Clause, Syntax, Warehouse, larger
 
 _SET_NOT_NULL: Final = "ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"
-_COMMENTS: Final = {
+_COMMENTS: Final[dict[str, Any]] = {
     "comment_on_table": "COMMENT ON TABLE {table} IS {text}",
     "comment_on_column": "ALTER TABLE {table} ALTER COLUMN {column} COMMENT {text}",
     "no_comment": "''",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
-from trellis.dialects.pinot.cluster.controller import Controller, Progress
+from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import DestinationError, UsageError
@@ -73,21 +73,17 @@ def test_the_order_of_a_table(cluster: Standin, controller: Controller) -> None:
     cluster.on("POST /schemas/validate", "validate ok").on("POST /tables", "table")
     cluster.on("PUT /schemas/rides", "put add column").on("PUT /tables/rides_OFFLINE", "table")
     cluster.on("POST /segments/rides/reload", "reload")
-    cluster.on("GET /segments/segmentReloadStatus/80875027-fd37-45d9-b542-f3adad12d7e9", "reload status")
     assert controller.validate(RIDES) == {"/zz": 1}
     assert controller.update_schema(RIDES) == {}
     controller.add_table(TABLE)
     controller.update_table(TABLE)
-    job = controller.reload("rides", "OFFLINE")
-    assert job == "80875027-fd37-45d9-b542-f3adad12d7e9"
-    assert controller.progress(job) == Progress(done=0, total=1, failed=0, silent=1)
+    assert controller.reload("rides", "OFFLINE") == "80875027-fd37-45d9-b542-f3adad12d7e9"
     assert cluster.paths == [
         "POST /schemas/validate",
         "PUT /schemas/rides?reload=false&force=false",
         "POST /tables",
         "PUT /tables/rides_OFFLINE",
         "POST /segments/rides/reload?type=OFFLINE",
-        "GET /segments/segmentReloadStatus/80875027-fd37-45d9-b542-f3adad12d7e9",
     ]
 
 
@@ -120,13 +116,13 @@ def test_a_table_without_segments_has_nothing_to_reload(cluster: Standin, contro
         (BROKEN, "ZooKeeper is away (500)"),
         (
             Said(401, "", "text/plain"),
-            ("the controller requires authentication (401); pass --header 'Authorization: ...', or set "
-            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
+            ("the controller requires authentication (401); set TRELLIS_PINOT_TOKEN, or "
+            "TRELLIS_PINOT_USER to name:password"),
         ),
         (
             Said(403, "no", "text/plain"),
-            ("the controller does not permit this user (403); pass --header 'Authorization: ...', or set "
-            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"),
+            ("the controller does not permit this user (403); set TRELLIS_PINOT_TOKEN, or "
+            "TRELLIS_PINOT_USER to name:password"),
         ),
         (
             Said(502, "<html>Bad gateway</html>", "text/html"),
@@ -193,9 +189,9 @@ def test_http_where_https_is_meant(cluster: Standin) -> None:
 # --- Who asks --------------------------------------------------------------------------------------------
 
 
-def test_headers_do_not_follow_to_another_place(cluster: Standin) -> None:
+def test_credentials_do_not_follow_to_another_place(cluster: Standin) -> None:
     cluster.on("GET /schemas/rides", Said(307, "", headers={"Location": f"{cluster.url}/other"}))
-    controller = Controller(Http.of(cluster.url, {"Authorization": "Bearer secret"}))
+    controller = Controller(Http.of(cluster.url, "Bearer secret"))
     assert "came back with status 307" in refusal(controller.schema, "rides")
     assert cluster.paths == ["GET /schemas/rides"]
 
@@ -214,10 +210,10 @@ def test_what_is_no_url(url: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["Bearer secret\n", "Bearer secret\r\nX: y", "Bearer s\xe9cret"])
-def test_a_header_that_cannot_be_sent_is_not_shown(value: str) -> None:
+def test_a_token_that_cannot_be_sent_is_not_shown(value: str) -> None:
     with pytest.raises(UsageError) as raised:
-        Http.of("http://c", {"Authorization": value})
-    assert str(raised.value) == "header 'Authorization': its value may hold printable ASCII characters only"
+        Http.of("http://c", value)
+    assert str(raised.value) == "TRELLIS_PINOT_TOKEN: it may hold printable ASCII characters only"
 
 
 def test_an_answer_that_breaks_off(cluster: Standin, controller: Controller) -> None:

@@ -124,7 +124,8 @@ def test_rows_of_before_a_column_was_added(tmp_path: Path) -> None:
     assert [row["tip"] for row in delivered(pipeline, tmp_path / "out")] == [None, None, 3]
 
 
-def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path) -> None:
+def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
     table = {
         "tableName": "rides",
         "tableType": "REALTIME",
@@ -134,13 +135,7 @@ def test_a_hybrid_table_on_a_remote_file_system(tmp_path: Path) -> None:
     lake = f"parquet:{tmp_path}/lake"
     pipeline = loaded(tmp_path, lake, RIDES, ROWS, view="nullable", table_config=table)
     out = tmp_path / "out"
-    delivered(
-        pipeline,
-        out,
-        data="s3://lake/rides",
-        configs={"region": "eu-west-1"},
-        time_column="ended",
-    )
+    delivered(pipeline, out, data="s3://lake/rides", time_column="ended")
     realtime = json.loads((out / "table-realtime.json").read_text())
     assert realtime["tableIndexConfig"] == {"nullHandlingEnabled": True}
     assert realtime["segmentsConfig"]["timeColumnName"] == "ended"
@@ -188,7 +183,7 @@ def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
         delivery_of(Authored(), tmp_path / "out", DeliverySettings())
     assert str(raised.value) == (
         "DEST holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
-        "`trellis pinot convert --at DEST` proposes a schema of this one, for --schema FILE"
+        "`trellis schema convert --at DEST --to pinot` writes a schema of this one, for --schema FILE"
     )
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from dialects.pinot.oracle.client import Oracle
 from trellis.dialects.pinot.table.generated_config import (
-    offline_table,
+    TargetTable,
     omitted_parts,
-    realtime_table,
+    target_table,
     time_column_of,
 )
 from trellis.dialects.pinot.table.ingestion_job import ingestion_job
@@ -25,6 +25,10 @@ END = {"name": "ended", "dataType": "LONG", "format": "EPOCH|SECONDS", "granular
 def schema(*times: dict[str, Any], **more: Any) -> Any:
     document = {"schemaName": "rides", "dimensionFieldSpecs": [{"name": "s", "dataType": "STRING"}]}
     return read_schema({**document, "dateTimeFieldSpecs": [*times], **more}).schema
+
+
+def offline_table(*choices: Any, **options: Any) -> TargetTable:
+    return target_table("OFFLINE", *choices, **options)
 
 
 # --- Tables ----------------------------------------------------------------------------------------------
@@ -66,7 +70,7 @@ UPSERT: dict[str, Any] = {
 
 def test_an_upsert_table_is_delivered_as_two_that_pinot_takes() -> None:
     keyed = schema(DAY, primaryKeyColumns=["s"])
-    realtime = realtime_table(keyed, UPSERT).config
+    realtime = target_table("REALTIME", keyed, UPSERT).config
     assert realtime == {**UPSERT, "metadata": {}}
     offline = offline_table(keyed, UPSERT).config
     assert offline["tableType"] == "OFFLINE"
@@ -86,7 +90,10 @@ def test_pinot_takes_both_tables_of_an_upsert(pinot: Oracle) -> None:
         "dateTimeFieldSpecs": [DAY],
     }
     keyed = read_schema(document).schema
-    for table in (realtime_table(keyed, UPSERT).config, offline_table(keyed, UPSERT).config):
+    for table in (
+        target_table("REALTIME", keyed, UPSERT).config,
+        offline_table(keyed, UPSERT).config,
+    ):
         assert pinot.ask("table", json=table, schema=document)["tableName"].startswith("rides_")
 
 
@@ -114,7 +121,7 @@ def test_what_a_config_says_stays_but_rows_are_not_shaped_twice() -> None:
     assert offline["tableIndexConfig"] == {"invertedIndexColumns": ["s"], "loadMode": "MMAP"}
     assert offline["ingestionConfig"] == {"continueOnError": True}
     assert omitted_parts(config) == ("complexTypeConfig", "transformConfigs", "filterConfig")
-    realtime = realtime_table(schema(DAY, END), config).config["ingestionConfig"]
+    realtime = target_table("REALTIME", schema(DAY, END), config).config["ingestionConfig"]
     assert realtime["filterConfig"] == {"filterFunction": "z IS NULL"}
     assert realtime["streamIngestionConfig"]["columnMajorSegmentBuilderEnabled"] is True
     assert "filterConfig" in config["ingestionConfig"]  # type: ignore[operator]
@@ -150,10 +157,9 @@ def test_the_time_column() -> None:
 # --- The job ---------------------------------------------------------------------------------------------
 
 
-def test_the_job_is_that_of_the_manual() -> None:
-    job = ingestion_job(
-        "rides", "s3://lake/rides/", controller="http://ctl:9000/", configs={"region": "eu-west-1"}
-    )
+def test_the_job_is_that_of_the_manual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    job = ingestion_job("rides", "s3://lake/rides/", controller="http://ctl:9000/")
     standalone = "org.apache.pinot.plugin.ingestion.batch.standalone."
     assert job == {
         "executionFrameworkSpec": {
@@ -207,8 +213,10 @@ def test_the_file_system_follows_the_uri(uri: str, name: str) -> None:
     assert [spec["className"] for spec in document["pinotFSSpecs"]] == [name]
 
 
-def test_two_file_systems() -> None:
-    document = ingestion_job("rides", "file:///out/data", "s3://lake/segments", configs={"region": "r"})
+def test_two_file_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "r")
+    document = ingestion_job("rides", "file:///out/data", "s3://lake/segments")
     assert document["pinotFSSpecs"] == [
         {"scheme": "file", "className": "org.apache.pinot.spi.filesystem.LocalPinotFS"},
         {
@@ -235,10 +243,14 @@ def test_the_reader_follows_the_format() -> None:
             "json",
             "s3a://lake/r: Pinot does not support the file system 's3a': did you mean 's3'?",
         ),
-        ("s3://lake/r", "json", "s3: Pinot needs the region; pass --fs region=eu-west-1"),
+        ("s3://lake/r", "json", "s3: Pinot needs the region; set AWS_REGION, such as eu-west-1"),
     ],
 )
-def test_what_pinot_has_no_name_for(source: str, format: str, message: str) -> None:
+def test_what_pinot_has_no_name_for(
+    source: str, format: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     with pytest.raises(UsageError) as raised:
         ingestion_job("r", source, format=format)
     assert str(raised.value) == message

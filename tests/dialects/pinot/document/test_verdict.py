@@ -192,7 +192,7 @@ def test_keys_of_a_table_config_that_are_nearly_right() -> None:
 
 
 def faults_of_table(table: Any, schema: str = '{"schemaName": "s"}') -> list[tuple[str, str]]:
-    actual = check(schema, "s", table).findings
+    actual = check(schema, "s", [] if table is None else [table]).findings
     return [(value.pointer, value.message) for value in actual if value.level == "fault"]
 
 

@@ -23,7 +23,7 @@ Records = Sequence[Mapping[str, Any]]
 def proposed(records: Records, **choices: Any) -> Proposal:
     """The proposal of some records, which Pinot would take."""
     chosen = Choices(**{"name": "t", **choices})
-    survey = ValueSurvey(chosen.formats().values())
+    survey = ValueSurvey()
     survey.items("records", records)
     proposal = propose(survey, chosen)
     assert [*map(str, faults_of(proposal.schema, table_config=proposal.table))] == []

@@ -15,7 +15,7 @@ def test_objects_become_columns():
     proposal = proposed(records)
     assert said(proposal) == {
         "id": "INT dimension",
-        "geo.lat": "DOUBLE dimension",
+        "geo.lat": "DOUBLE metric",
         "geo.box.n": "INT dimension",
     }
     assert proposal.table["ingestionConfig"] == {"complexTypeConfig": FLAT}

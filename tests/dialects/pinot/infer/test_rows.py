@@ -20,7 +20,7 @@ from dialects.pinot.infer.proposals import proposed, said
         pytest.param({"a": None, "b": [], "c": 1}, {}, {"c": "INT dimension"}, id="I07"),
         pytest.param(
             {"ts": 1_700_000_000_123},
-            {"times": {"ts": "EPOCH|MILLISECONDS"}},
+            {"times": ("ts",)},
             {"ts": "LONG date-time EPOCH|MILLISECONDS"},
             id="I08",
         ),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dialects.pinot.infer.proposals import column, notes, proposed, rows, said
+from dialects.pinot.infer.proposals import column, notes, proposed, rows
 from trellis.errors import UsageError
 
 
@@ -52,49 +52,30 @@ def test_the_format_of_times(name: str, values: list[Any], expected: str):
 )
 def test_the_main_time_is_the_first_that_is_never_null(records: list[dict[str, Any]], expected: str | None):
     proposal = proposed(records)
-    assert proposal.time_column == expected
+    assert proposal.table["segmentsConfig"].get("timeColumnName") == expected
     assert proposal.table["segmentsConfig"]["segmentPushType"] == ("APPEND" if expected else "REFRESH")
     assert [note.message for note in proposal.notes] == ([] if expected else ["no main time column"])
 
 
 def test_a_main_time_that_is_asked_for_may_be_null():
-    proposal = proposed([{"due": "2031-01-01"}, {"due": None}], times={"due": None})
-    assert proposal.time_column == "due"
+    proposal = proposed([{"due": "2031-01-01"}, {"due": None}], times=("due",))
+    assert proposal.table["segmentsConfig"]["timeColumnName"] == "due"
     assert notes(proposal) == [("due", "the main time may be null: the time of the load is stored then")]
 
 
-@pytest.mark.parametrize(
-    ("choice", "value", "expected"),
-    [
-        ("EPOCH|SECONDS", 1_700_000_000, "LONG date-time EPOCH|SECONDS"),
-        ("1:HOURS:EPOCH", 473_352, "LONG date-time 1:HOURS:EPOCH"),
-        ("TIMESTAMP", 1_700_000_000_123, "TIMESTAMP date-time TIMESTAMP"),
-        ("yyyyMMddHH", 2023111422, "INT date-time SIMPLE_DATE_FORMAT|yyyyMMddHH"),
-        ("yyyy/MM/dd", "2023/11/14", "STRING date-time SIMPLE_DATE_FORMAT|yyyy/MM/dd"),
-        (None, 1_700_000_000, "LONG date-time EPOCH|SECONDS"),
-    ],
-)
-def test_the_user_gives_the_format(choice: str | None, value: Any, expected: str):
-    assert column([value], "n", times={"n": choice})[0] == expected
+def test_a_chosen_time_needs_no_name_of_one() -> None:
+    assert column([1_700_000_000], "n", times=("n",))[0] == "LONG date-time EPOCH|SECONDS"
 
 
 @pytest.mark.parametrize(
-    ("times", "message"),
+    ("time", "message"),
     [
-        ({"s": None}, "--time s: no time format matches every value (text); give one"),
-        ({"s": "yyyy-MM-dd"}, "--time s=yyyy-MM-dd: not every value follows this format (text)"),
-        ({"s": "yyyy-MM-ddT"}, "--time s=yyyy-MM-ddT: Invalid SIMPLE_DATE_FORMAT pattern"),
-        ({"s": "dd.MM.yyyy"}, "--time s=dd.MM.yyyy: SIMPLE_DATE_FORMAT pattern dd.MM.yyyy has to be sorted"),
-        ({"l": "yyyy"}, "--time l: a time is one value a row, not lists of text"),
-        ({"x": None}, "--time x: no such column"),
+        ("s", "--time s: its values are text, not times: texts by ISO 8601, or whole numbers that count sec"),
+        ("l", "--time l: its values are lists of text, not times"),
+        ("x", "--time x: no such column"),
     ],
 )
-def test_what_a_user_cannot_ask(times: dict[str, str | None], message: str):
+def test_what_a_user_cannot_ask(time: str, message: str):
     with pytest.raises(UsageError) as failure:
-        proposed([{"s": "soon", "l": ["2023", "2024"]}], times=times)
+        proposed([{"s": "soon", "l": ["2023", "2024"]}], times=(time,))
     assert str(failure.value).startswith(message)
-
-
-def test_a_format_that_is_asked_for_concerns_its_own_column_only():
-    proposal = proposed([{"from": "2023", "code": "2024"}], times={"from": "yyyy"})
-    assert said(proposal) == {"from": "STRING date-time SIMPLE_DATE_FORMAT|yyyy", "code": "STRING dimension"}

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
-from trellis.dialects.pinot.cluster.http import Answer, Http
+from trellis.dialects.pinot.cluster.http import TOKEN, USER, Answer, Http
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.table.config import TableKind
 from trellis.dialects.pinot.validation.schema_document import read_schema
@@ -33,10 +32,7 @@ def problem_of(answer: Answer) -> str:
     """
     if answer.status in (401, 403):
         problem = "requires authentication" if answer.status == 401 else "does not permit this user"
-        return (
-            f"the controller {problem} ({answer.status}); pass --header 'Authorization: ...', or set "
-            "TRELLIS_PINOT_TOKEN or TRELLIS_PINOT_USER=name:password"
-        )
+        return f"the controller {problem} ({answer.status}); set {TOKEN}, or {USER} to name:password"
     try:
         document = json.loads(answer.body)
     except ValueError:
@@ -52,20 +48,6 @@ def problem_of(answer: Answer) -> str:
 
 
 Document = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The progress of a reload in segments. `silent`: servers that did not answer."""
-
-    done: int
-    total: int
-    failed: int
-    silent: int
-
-    @property
-    def finished(self) -> bool:
-        return self.done + self.failed >= self.total
 
 
 class Controller:
@@ -94,12 +76,10 @@ class Controller:
         path = "/schemas?override=false&force=false"
         return self._send_schema("POST", path, schema, f"add schema {schema.get('schemaName')}")
 
-    def update_schema(
-        self, schema: Document, *, force: bool = False, name: str | None = None
-    ) -> Mapping[str, Any]:
+    def update_schema(self, schema: Document, name: str | None = None) -> Mapping[str, Any]:
         """Replace a schema, without a reload. Returns what Pinot ignored, by JSON pointer."""
         target_name = name or str(schema.get("schemaName"))
-        path = f"/schemas/{_quoted(target_name)}?reload=false&force={str(force).lower()}"
+        path = f"/schemas/{_quoted(target_name)}?reload=false&force=false"
         return self._send_schema("PUT", path, schema, f"update schema {target_name}")
 
     # ---- tables
@@ -148,12 +128,6 @@ class Controller:
         document = self._get(path, f"ask whether table {name}_{kind} needs a reload")
         return document is not None and bool(document.get("needReload"))
 
-    def progress(self, job: str) -> Progress:
-        """How far a reload is."""
-        path = f"/segments/segmentReloadStatus/{_quoted(job)}"
-        document = self._send("GET", path, f"get the state of reload {job}")
-        return Progress(*(int(document.get(key) or 0) for key in _PROGRESS))
-
     def _send_schema(self, method: str, path: str, schema: Document, action: str) -> Mapping[str, Any]:
         return dict(self._send(method, path, action, schema).get("unrecognizedProperties") or {})
 
@@ -177,9 +151,6 @@ class Controller:
 
     def _refusal(self, action: str, answer: Answer) -> DestinationError:
         return DestinationError(f"{self.url}: cannot {action}: {problem_of(answer)}")
-
-
-_PROGRESS: Final = ("successCount", "totalSegmentCount", "failureCount", "totalServerCallsFailed")
 
 
 def _table(config: Document) -> str:

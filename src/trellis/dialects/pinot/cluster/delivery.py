@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.destinations.base import Destination
@@ -17,24 +16,21 @@ from trellis.dialects.pinot.cluster.data_files import ROWS, DataFile, FileRows, 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.grammar.parser import parse
-from trellis.dialects.pinot.grammar.tokens import ExpressionError
-from trellis.dialects.pinot.grammar.tree import Column
-from trellis.dialects.pinot.stored_schema import Authored, columns_of, table_name
-from trellis.dialects.pinot.table.config import TableConfig
+from trellis.dialects.pinot.stored_schema import Authored, columns_of, pinot_column_name, table_name
+from trellis.dialects.pinot.table.config import pinot_table_name
 from trellis.dialects.pinot.table.generated_config import (
     TargetTable,
     has_stream,
-    offline_table,
     omitted_parts,
-    realtime_table,
+    target_table,
     time_column_of,
 )
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER, ingestion_job
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
-from trellis.errors import UsageError
+from trellis.errors import UsageError, nearest
 from trellis.schema.documents.yaml_text import write as write_yaml
+from trellis.schema.model import Schema, Table
 
 JOB: Final = "ingestion-job.yaml"
 SCHEMA: Final = "schema.json"
@@ -53,7 +49,6 @@ class DeliverySettings:
     rows: int = ROWS
     time_column: str | None = None
     data: str | None = None
-    configs: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     controller: str = CONTROLLER
 
 
@@ -61,7 +56,7 @@ class DeliverySettings:
 class Delivery:
     """The documents for a cluster, and notes about them.
 
-    `sources`: the columns of the dataset that have another name in the schema, by that name.
+    `table` is the table of the dataset; `sources` are its columns by their names in the schema.
     """
 
     schema: PinotSchema
@@ -69,6 +64,7 @@ class Delivery:
     realtime: TargetTable | None
     job: Mapping[str, Any]
     notes: tuple[str, ...]
+    table: str
     sources: Mapping[str, str]
 
     @property
@@ -76,25 +72,34 @@ class Delivery:
         return [self.offline] if self.realtime is None else [self.offline, self.realtime]
 
 
-def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where: str = "DEST") -> Delivery:
-    """The documents of a delivery of the dataset at `where`. Raises UsageError, SchemaFaults."""
+def delivery_of(
+    authored: Authored,
+    out: Path,
+    settings: DeliverySettings,
+    where: str = "DEST",
+    table: Table | None = None,
+) -> Delivery:
+    """The documents of a delivery of the dataset at `where`; of `table`, if another dialect loaded it.
+
+    Raises UsageError, SchemaFaults.
+    """
     if authored.schema is None:
         raise UsageError(
             f"{where} holds no Pinot schema; load into another dataset with --dialect pinot --schema FILE; "
-            f"`trellis pinot convert --at {where}` proposes a schema of this one, for --schema FILE"
+            f"`trellis schema convert --at {where} --to pinot` writes a schema of this one, for --schema FILE"
         )
     schema = authored.schema
     real_nulls = authored.options.view == "nullable"
-    table_config_document, main = authored.table.document or None, settings.time_column
-    offline = offline_table(schema, table_config_document, main, real_nulls)
-    has_realtime = has_stream(authored.table.document)
-    realtime = realtime_table(schema, authored.table.document, main, real_nulls) if has_realtime else None
+    choices = (schema, authored.table.document or None, settings.time_column, real_nulls)
+    offline = target_table("OFFLINE", *choices)
+    realtime = target_table("REALTIME", *choices) if has_stream(authored.table.document) else None
     data = settings.data or (out.absolute() / DATA).as_uri()
     segments = "" if settings.data else (out.absolute() / "segments").as_uri()
     name, controller = table_name(schema), settings.controller
-    job = ingestion_job(name, data, segments, settings.format, controller, settings.configs)
+    job = ingestion_job(name, data, segments, settings.format, controller)
     notes = tuple(_notes(authored, schema, settings))
-    delivery = Delivery(schema, offline, realtime, job, notes, _renamed_columns(authored.table))
+    sources = {pinot_column_name(column): column for column in (table.columns if table else ())}
+    delivery = Delivery(schema, offline, realtime, job, notes, table.name if table else name, sources)
     configs = [table.config for table in delivery.tables]
     faults = [
         fault
@@ -107,33 +112,23 @@ def delivery_of(authored: Authored, out: Path, settings: DeliverySettings, where
     return delivery
 
 
-def check_is_unshaped(table: TableConfig, columns: Collection[str]) -> None:
-    """Raises UsageError for parts of a table config that only a load with this dialect carries out.
+def table_for(authored: Authored, schema: Schema) -> Table:
+    """The table of a dataset of another dialect that a schema of the user describes.
 
-    A transform is none where the dataset has its column, under this name or the one that it reads.
+    Raises UsageError without one, and for parts of the table config that only a load with this dialect
+    carries out.
     """
-    known = {*columns, *_renamed_columns(table)}
-    is_computed = known.issuperset(column for column, _ in table.transforms)
-    parts = [part for part in omitted_parts(table.document) if part != "transformConfigs" or not is_computed]
-    if parts:
+    if parts := omitted_parts(authored.table.document):
         raise UsageError(
             f"--table-config: {', '.join(parts)} would not be applied to rows that another dialect loaded: "
             "load them with --dialect pinot, or remove it"
         )
-
-
-def _renamed_columns(table: TableConfig) -> dict[str, str]:
-    """The columns that are computed by the name of another column alone, with that name."""
-    sources = {column: _column_name(text) for column, text in table.transforms}
-    return {column: source for column, source in sources.items() if source is not None}
-
-
-def _column_name(text: str) -> str | None:
-    try:
-        expression = parse(text)
-    except ExpressionError:
-        return None
-    return expression.name if isinstance(expression, Column) else None
+    tables = {pinot_table_name(name): table for name, table in schema.tables.items()}
+    tables.update(schema.tables)
+    name = table_name(authored.schema) if authored.schema else ""
+    if name not in tables:
+        raise UsageError(f"--schema: there is no table {name!r}{nearest(name, tables)}")
+    return tables[name]
 
 
 def write(
@@ -151,7 +146,7 @@ def write(
     rows = FileRows.of(columns_of(delivery.schema), delivery.sources)
     with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()
-        batches = destination.batches(dataset, table_name(delivery.schema))
+        batches = destination.batches(dataset, delivery.table)
         files = write_files(rows, batches, folder / DATA, settings.format, settings.rows, tell)
         (folder / SCHEMA).write_text(write_schema(delivery.schema) + "\n", encoding="utf-8")
         _document(folder / OFFLINE, delivery.offline.config)

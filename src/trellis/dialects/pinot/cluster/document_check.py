@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from trellis.dialects.pinot.document.faults import Fault
@@ -51,51 +51,41 @@ class CheckResult:
 
 
 def check(
-    text: str, where: str, table: Mapping[str, Any] | None = None, pinot_jars: bool = False
+    text: str, where: str, tables: Sequence[Mapping[str, Any]] = (), pinot_jars: bool = False
 ) -> CheckResult:
-    """Check a schema document, alone or with its table config; with `pinot_jars` by Pinot's own classes too,
-    which leave no transform or filter unchecked.
+    """Check a schema document, alone, with its table config, or with both configs of a hybrid table and
+    whether these go together. With `pinot_jars` Pinot's own classes check them too, which leave no transform
+    or filter unchecked.
 
     Raises UsageError without jars, SchemaError where the text is not JSON.
     """
     schema, report = examine(text, where)
     findings = [*_faults("schema", schema_faults(schema, report)), *_ignored("schema", report.unknown)]
-    if table is not None:
-        findings += _faults("table config", config_faults(schema, report, table))
-        findings += _ignored("table config", misspelt_keys(table))
+    halves = [examine_config(table).config for table in tables]
+    sources: list[Source] = ["table config"]
+    if len(tables) > 1:
+        sources = ["REALTIME config" if half.kind == "REALTIME" else "OFFLINE config" for half in halves]
+    for source, table in zip(sources, tables, strict=False):
+        findings += _faults(source, config_faults(schema, report, table))
+        findings += _ignored(source, misspelt_keys(table))
+        findings += [
+            Finding("mind", source, part.pointer, None, part.message) for part in unsupported_parts(table)
+        ]
     if not report.faults:
-        for lint in lints_of(schema, table):
-            findings.append(Finding("mind", "schema", lint.pointer, lint.column, lint.message))
+        lints = dict.fromkeys(lint for table in tables or ({},) for lint in lints_of(schema, table))
+        findings += [Finding("mind", "schema", lint.pointer, lint.column, lint.message) for lint in lints]
+    if len(tables) > 1:
+        findings += _faults("REALTIME config", hybrid_faults(halves))
     if pinot_jars:
         known = {finding.message for finding in findings}
         findings = [finding for finding in findings if not _is_checked_by_pinot(finding)]
-        for source, message in pinot_faults(text, table):
-            if message not in known:
-                findings.append(Finding("fault", source, "", None, message))
-    if isinstance(table, Mapping):
-        for part in unsupported_parts(table):
-            findings.append(Finding("mind", "table config", part.pointer, None, part.message))
+        for source, config in zip(sources, tables or (None,), strict=False):
+            for document, message in pinot_faults(text, config):
+                if message not in known:
+                    known.add(message)
+                    place: Source = "schema" if document == "schema" else source
+                    findings.append(Finding("fault", place, "", None, message))
     return CheckResult(schema, tuple(findings))
-
-
-def check_hybrid(
-    text: str, where: str, tables: Sequence[Mapping[str, Any]], pinot_jars: bool = False
-) -> CheckResult:
-    """Check a schema with the OFFLINE and the REALTIME config of its table, and whether the two go together.
-
-    Raises as `check` does.
-    """
-    result = check(text, where, pinot_jars=pinot_jars)
-    findings = [*result.findings]
-    configs = [examine_config(table).config for table in tables]
-    for table, config in zip(tables, configs, strict=True):
-        source: Source = "REALTIME config" if config.kind == "REALTIME" else "OFFLINE config"
-        checked = check(text, where, table, pinot_jars).findings
-        findings += [
-            replace(finding, source=source) for finding in checked if finding.source == "table config"
-        ]
-    findings += _faults("REALTIME config", hybrid_faults(configs))
-    return CheckResult(result.schema, tuple(findings))
 
 
 def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:

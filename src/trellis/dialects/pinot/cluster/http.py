@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import urllib.request
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from types import MappingProxyType
 from typing import Any, Final
 from urllib.error import URLError
 from urllib.parse import urlsplit
@@ -14,6 +12,7 @@ from urllib.parse import urlsplit
 from trellis.errors import DestinationError, UsageError
 
 TIMEOUT: Final = 60.0
+TOKEN: Final = "TRELLIS_PINOT_TOKEN"
 USER: Final = "TRELLIS_PINOT_USER"
 
 
@@ -32,14 +31,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Http:
-    """Requests to one host. `headers` may hold credentials: they are sent there and never shown."""
+    """Requests to one host. `authorization` is a header that is sent there and never shown."""
 
     url: str
-    headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    authorization: str | None = field(default=None, repr=False)
     timeout: float = TIMEOUT
 
     @staticmethod
-    def of(url: str, headers: Mapping[str, str] | None = None, timeout: float = TIMEOUT) -> Http:
+    def of(url: str, authorization: str | None = None, timeout: float = TIMEOUT) -> Http:
         """For `http://host:port` or `https://...`. Raises UsageError for any other URL."""
         parts = urlsplit(url)
         try:
@@ -52,16 +51,17 @@ class Http:
             raise UsageError(
                 f"{visible_url!r} is not a controller: use its URL, such as http://localhost:9000{hint}"
             )
-        for name, value in (headers or {}).items():
-            if not (name + value).isascii() or not (name + value).isprintable():
-                raise UsageError(f"header {name!r}: its value may hold printable ASCII characters only")
-        return Http(url.rstrip("/"), MappingProxyType(dict(headers or {})), timeout)
+        if authorization and not (authorization.isascii() and authorization.isprintable()):
+            raise UsageError(f"{TOKEN}: it may hold printable ASCII characters only")
+        return Http(url.rstrip("/"), authorization, timeout)
 
     def send(
         self, method: str, path: str, body: bytes | None = None, type: str = "application/json"
     ) -> Answer:
         """One answer, whatever its status. Raises DestinationError without an answer."""
-        headers = {"Accept": "application/json", **self.headers}
+        headers = {"Accept": "application/json"}
+        if self.authorization is not None:
+            headers["Authorization"] = self.authorization
         if body is not None:
             headers["Content-Type"] = type
         request = urllib.request.Request(self.url + path, body, headers, method=method)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trellis.dialects.pinot.infer.path_values import DETECTED, PathValues, TimeFormat
+from trellis.dialects.pinot.infer.path_values import PathValues
 from trellis.engine.survey.paths import Kind, Node
 from trellis.engine.survey.survey import Survey
 from trellis.errors import UsageError, nearest
@@ -16,15 +16,14 @@ MOST_KEYS: Final = 100
 
 
 class ValueSurvey(Survey):
-    """A survey of the values too. `formats` are tried on texts, beside those that are detected."""
+    """A survey of the values too."""
 
-    def __init__(self, formats: Collection[TimeFormat] = ()) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._formats = (*DETECTED, *formats)
         self._values: dict[int, PathValues] = {}
 
     def values(self, node: Node) -> PathValues:
-        return self._values.setdefault(id(node), PathValues(self._formats))
+        return self._values.setdefault(id(node), PathValues())
 
     def _saw(self, node: Node, kind: Kind, values: Sequence[Any], numbers: Sequence[int]) -> None:
         super()._saw(node, kind, values, numbers)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -16,8 +15,7 @@ from trellis.dialects.pinot.table.config import TableKind, table_config
 from trellis.dialects.pinot.table.generated_config import TargetTable, merge_config
 from trellis.errors import DestinationError, TrellisError
 
-StepOutcome = Literal["done", "would", "nothing to do", "not yet", "failed"]
-POLL: Final = 0.5
+StepOutcome = Literal["done", "would", "nothing to do", "started", "failed"]
 
 
 @dataclass(frozen=True)
@@ -42,17 +40,13 @@ class RolloutFailed(DestinationError):
 class Rollout:
     """The target state of a schema and its tables.
 
-    `force` replaces an incompatible schema. `wait`: seconds to wait for a reload.
     `dry`: nothing is changed; the controller is only read, and checks the schema.
     """
 
     controller: Controller
     schema: PinotSchema
     tables: Sequence[TargetTable]
-    force: bool = False
     dry: bool = False
-    wait: float = 60.0
-    sleep: Callable[[float], None] = time.sleep
 
     def run(self) -> list[StepResult]:
         """Run the steps. Raises RolloutFailed where a step fails."""
@@ -96,14 +90,13 @@ class Rollout:
         if is_same_schema(old, self.schema):
             return "nothing to do", "already up to date"
         problems = incompatibilities(old, self.schema)
-        if problems and not self.force:
+        if problems:
             raise DestinationError(
                 f"{self.controller.url}: schema {self.schema.name} is incompatible with that of the cluster: "
-                f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes; "
-                "--force replaces it anyway"
+                f"{'; '.join(problems)}; `trellis pinot plan` shows what a new table takes"
             )
         if not self.dry:
-            self.controller.update_schema(document, force=self.force and bool(problems))
+            self.controller.update_schema(document)
         return self._done, "; ".join(map(str, changes(old, self.schema)))
 
     def _put_table(self, target: TargetTable, existing: Mapping[str, Any] | None) -> tuple[StepOutcome, str]:
@@ -129,24 +122,7 @@ class Rollout:
         job = self.controller.reload(self.schema.name or "", kind)
         if job is None:
             return "nothing to do", "the table has no segments yet"
-        waited = 0.0
-        while True:
-            progress = self.controller.progress(job)
-            if progress.finished or waited >= self.wait:
-                break
-            self.sleep(POLL)
-            waited += POLL
-        if progress.finished and not progress.failed:
-            return "done", f"{progress.done} of {progress.total} segments"
-        if progress.finished:
-            raise DestinationError(
-                f"{self.controller.url}: {progress.failed} of {progress.total} segments could not be "
-                f"reloaded (job {job}); see the log of the servers"
-            )
-        who = "server does" if progress.silent == 1 else "servers do"
-        silent = f", {progress.silent} {who} not answer" if progress.silent else ""
-        tells = f"{self.controller.url}/segments/segmentReloadStatus/{job} tells when"
-        return "not yet", f"{progress.done} of {progress.total} segments{silent}; {tells}"
+        return "started", f"{self.controller.url}/segments/segmentReloadStatus/{job} shows how far it is"
 
     @property
     def _done(self) -> StepOutcome:

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, option
-from trellis.dialects.pinot.commands.cluster_arguments import CLUSTER, Header, Url
-from trellis.dialects.pinot.commands.infer import convert_schema, infer_schema
+from trellis.cli.arguments import HOW, OUTPUT, Debug, Json, option
+from trellis.dialects.pinot.commands.arguments import TableConfig, Url
+from trellis.dialects.pinot.commands.deliver import deliver_dataset
+from trellis.dialects.pinot.commands.infer import infer_schema
 from trellis.dialects.pinot.commands.segments import build_delivered_segments, fetch_jars
 
 pinot = typer.Typer(
@@ -18,15 +19,11 @@ pinot = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 pinot.command("infer")(infer_schema)
-pinot.command("convert")(convert_schema)
+pinot.command("deliver")(deliver_dataset)
 pinot.command("segments")(build_delivered_segments)
 pinot.command("jars")(fetch_jars)
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Schema document of Pinot, JSON.", show_default=False)
-]
-TableConfig = Annotated[
-    list[str] | None,
-    option("--table-config", metavar="FILE", panel=HOW, help="Table config, JSON; again for a second one."),
 ]
 
 
@@ -47,10 +44,12 @@ def validate_schema(
     refused; --pinot-jars leaves no transform or filter so.
     """
     from trellis.cli.output.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import check_file
+    from trellis.dialects.pinot.cluster.document_check import check
+    from trellis.dialects.pinot.commands.inputs import table_document
     from trellis.dialects.pinot.commands.output import check_result_dict, show_check_result
+    from trellis.pipelines.config import read_text
 
-    result = check_file(file, table_config or (), pinot_jars)
+    result = check(read_text(Path(file)), file, [*map(table_document, table_config or ())], pinot_jars)
     if json:
         print_json(check_result_dict(result))
     else:
@@ -70,13 +69,10 @@ def try_format(
     values: Annotated[
         list[str] | None, typer.Argument(metavar="VALUE", help="Values to read with it.", show_default=False)
     ] = None,
-    zone: Annotated[
-        str, option("--zone", metavar="ZONE", panel=HOW, help="Zone of timestamps without one, default UTC.")
-    ] = "UTC",
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Try a date-time format on values: the milliseconds of each, and the text written back.
+    """Try a date-time format on values: the milliseconds of each, and the text written back, in UTC.
 
     Ends with 2 if the format is invalid, or a value does not follow it.
     """
@@ -87,7 +83,7 @@ def try_format(
     from trellis.dialects.pinot.commands.output import show_format
 
     form = date_time_format(format)
-    parsed = [parsed_value(form, value, zone) for value in values or ()]
+    parsed = [parsed_value(form, value) for value in values or ()]
     if json:
         print_json({"format": asdict(form), "values": parsed})
     else:
@@ -111,91 +107,16 @@ def plan_change(
     """Show what changes between two schemas, whether Pinot accepts it, and the commands in their order."""
     from trellis.cli.output.console import console, print_json
     from trellis.dialects.pinot.cluster.http import Http
-    from trellis.dialects.pinot.commands.inputs import read_migration
+    from trellis.dialects.pinot.commands.inputs import schema_document, table_document
     from trellis.dialects.pinot.commands.output import plan_dict, show_plan
+    from trellis.dialects.pinot.schema_changes.migration_plan import plan
     from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 
     url = Http.of(controller or CONTROLLER).url
-    plan = read_migration(old, new, table_config or ())
+    migration = plan(schema_document(old), schema_document(new), [*map(table_document, table_config or ())])
     if json:
-        print_json(plan_dict(plan, url))
+        print_json(plan_dict(migration, url))
     else:
-        show_plan(plan, url, console())
-    if exit_code and not plan.in_place:
+        show_plan(migration, url, console())
+    if exit_code and not migration.in_place:
         raise typer.Exit(1)
-
-
-@pinot.command("deliver")
-def deliver_dataset(
-    out: Annotated[str, option("--out", metavar="DIR", panel=WHERE, help="Folder of the delivery.")],
-    at: At = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    format: Annotated[
-        str, option("--format", metavar="NAME", panel=HOW, help="Data files: parquet (default) or json.")
-    ] = "parquet",
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            "--rows",
-            metavar="N",
-            min=1,
-            rich_help_panel=HOW,
-            show_default=False,
-            help="Rows of a file, of which Pinot makes a segment, default 1000000.",
-        ),
-    ] = None,
-    time_column: Annotated[
-        str | None,
-        option("--time-column", metavar="NAME", panel=HOW, help="Main time column of the tables, or none."),
-    ] = None,
-    schema: Annotated[
-        str | None,
-        option("--schema", metavar="FILE", panel=HOW, help="Pinot schema of what another dialect loaded."),
-    ] = None,
-    table_config: TableConfig = None,
-    data: Annotated[
-        str | None,
-        option("--data", metavar="URI", panel=HOW, help="Where the files will be: s3://, gs://, hdfs://."),
-    ] = None,
-    fs: Annotated[
-        list[str] | None,
-        option(
-            "--fs", metavar="NAME=VALUE", panel=HOW, help="A setting of their file system, such as region."
-        ),
-    ] = None,
-    controller: Url = None,
-    header: Header = None,
-    force: Annotated[bool, option("--force", panel=CLUSTER, help="Replace an incompatible schema.")] = False,
-    wait: Annotated[
-        float,
-        option("--wait", metavar="SECONDS", panel=CLUSTER, help="How long to wait for a reload, default 60."),
-    ] = 60.0,
-    dry_run: Annotated[
-        bool, option("--dry-run", panel=OUTPUT, help="Write nothing; show what would be done.")
-    ] = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Write the loaded rows as files for Pinot, with schema, table configs and the ingestion job.
-
-    With --controller the schema and its tables are added or updated too, in the right order.
-    """
-    from trellis.cli.commands.load import settings_of
-    from trellis.dialects.pinot.cluster.data_files import ROWS
-    from trellis.dialects.pinot.cluster.delivery import DeliverySettings
-    from trellis.dialects.pinot.commands.deliver import run
-    from trellis.dialects.pinot.commands.inputs import authored_files, connection
-    from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
-
-    client = connection(controller, header)
-    settings = DeliverySettings(
-        format,
-        rows or ROWS,
-        time_column,
-        data,
-        settings_of(fs, "--fs"),
-        CONTROLLER if client is None else client.url,
-    )
-    authored = authored_files(schema, table_config or ())
-    run(Path(out), settings, (at, dataset, name), authored, client, force, wait, dry_run, json)

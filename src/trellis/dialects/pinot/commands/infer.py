@@ -1,11 +1,11 @@
-"""`trellis pinot infer` and `trellis pinot convert`: schemas for Pinot, with the reason of every column."""
+"""`trellis pinot infer`: a schema for Pinot, with the reason of every column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from trellis.cli.arguments import HOW, OUTPUT, WHERE, At, Dataset, Debug, Json, Name, Sources, option
+from trellis.cli.arguments import HOW, OUTPUT, WHERE, Debug, Json, Sources, option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.dialects.pinot.infer.proposal import Proposal
-
-Out = Annotated[
-    str | None,
-    option("--out", metavar="DIR", panel=OUTPUT, help="Write NAME-schema.json and NAME-table.json there."),
-]
 
 
 def infer_schema(
@@ -38,17 +33,21 @@ def infer_schema(
         list[str] | None,
         option(
             "--time",
-            metavar="COLUMN[=FORMAT]",
+            metavar="COLUMN",
             panel=HOW,
-            help="A column that holds times, in a format such as 'EPOCH|SECONDS' or 'yyyy-MM-dd HH:mm'; "
-            "the first one is the main time.",
+            help="A column that holds times; repeatable, and the first one is the main time.",
         ),
     ] = None,
     unnest: Annotated[
         list[str] | None,
         option("--unnest", metavar="FIELD", panel=HOW, help="A list whose elements become rows; repeatable."),
     ] = None,
-    out: Out = None,
+    out: Annotated[
+        str | None,
+        option(
+            "--out", metavar="DIR", panel=OUTPUT, help="Write NAME-schema.json and NAME-table.json there."
+        ),
+    ] = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -59,11 +58,8 @@ def infer_schema(
     from trellis.cli.output.console import console, print_json, progress
     from trellis.dialects.pinot.cluster.schema_inference import Choices, infer, write
 
-    times = {
-        column: form if equals else None
-        for column, equals, form in (choice.partition("=") for choice in time or ())
-    }
-    choices = Choices(name or "", tuple(dimension or ()), tuple(metric or ()), times, tuple(unnest or ()))
+    columns = (tuple(names or ()) for names in (dimension, metric, time, unnest))
+    choices = Choices(name or "", *columns)
     with progress() as tell:
         proposal = infer(sources, choices, tell)
     written = write(proposal, out) if out is not None else ()
@@ -73,46 +69,12 @@ def infer_schema(
         show(proposal, written, console())
 
 
-def convert_schema(
-    at: At = None,
-    dataset: Dataset = None,
-    name: Name = None,
-    table: Annotated[
-        str | None, option("--table", metavar="NAME", panel=HOW, help="Root table, default all of them.")
-    ] = None,
-    out: Out = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Propose a Pinot schema for every root table that Trellis has loaded into a destination."""
-    from trellis.cli.output.console import console, print_json
-    from trellis.cli.schema_store import StoredSchema
-    from trellis.dialects import get_dialect
-    from trellis.dialects.pinot.cluster.schema_inference import write
-    from trellis.dialects.pinot.infer.conversion import convert
-
-    store = StoredSchema.open(at, dataset, name)
-    prefix = get_dialect(store.pipeline.dialect).capabilities.system_prefix
-    proposals = convert(store.newest, table, prefix)
-    written = [write(proposal, out) if out is not None else () for proposal in proposals]
-    if json:
-        print_json({"tables": [proposal.to_dict() for proposal in proposals]})
-        return
-    screen = console()
-    for number, (proposal, files) in enumerate(zip(proposals, written, strict=True)):
-        if number:
-            screen.print()
-        show(proposal, files, screen)
-    if not proposals:
-        screen.print(f"schema {store.name} has no tables yet")
-
-
 def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
     """Every column with its reason, the notes, and the paths of the documents."""
     from trellis.cli.output.console import counted, cut, grid, indented
 
-    of = f" from {counted(proposal.rows, 'row')}" if proposal.rows else ""
-    title = f"table {proposal.schema.name}{of}, {counted(len(proposal.columns), 'column')}"
+    rows, columns = counted(proposal.rows, "row"), counted(len(proposal.columns), "column")
+    title = f"table {proposal.schema.name} from {rows}, {columns}"
     out.print(title, style="bold", soft_wrap=True)
     if proposal.columns:
         table = grid("Column", "Type", "Role", "Format", "Why", whole=("Column", "Type", "Role", "Format"))
@@ -124,13 +86,13 @@ def show(proposal: Proposal, written: Sequence[Path], out: Console) -> None:
         out.print(indented(table))
     if proposal.schema.column_nulls:
         nullable = sum(not column.spec.not_null for column in proposal.columns)
-        note = f"{counted(nullable, 'column')} may be null: enableColumnBasedNullHandling is on"
-        out.print(f"\n{note}", soft_wrap=True)
+        handling = f"{counted(nullable, 'column')} may be null: enableColumnBasedNullHandling is on"
+        out.print(f"\n{handling}", soft_wrap=True)
     if proposal.notes:
         out.print("\nto look at", style="yellow")
         notes = grid("", "", whole=())
-        for lint in proposal.notes:
-            notes.add_row(cut(lint.column), lint.message)
+        for note in proposal.notes:
+            notes.add_row(cut(note.column), note.message)
         out.print(indented(notes))
     if written:
         out.print(f"\nwrote {' and '.join(map(str, written))}", soft_wrap=True)

@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
-from trellis.dialects.pinot.cluster.document_check import CheckResult, check, check_hybrid
-from trellis.dialects.pinot.cluster.http import USER, Http
+from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.reader import parse
 from trellis.dialects.pinot.options import Options
-from trellis.dialects.pinot.schema_changes.migration_plan import Plan, plan
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import TableConfig, refuse_schema, table_config
 from trellis.dialects.pinot.validation.schema_document import read_schema
-from trellis.errors import SchemaError, UsageError
+from trellis.errors import UsageError
 from trellis.pipelines.config import read_text
 
-TOKEN = "TRELLIS_PINOT_TOKEN"
 
-
-def connection(url: str | None, headers: Sequence[str] | None) -> Controller | None:
+def connection(url: str | None) -> Controller | None:
     """The controller of --controller, with the credentials of the environment. Raises UsageError."""
     if url is None:
-        if headers:
-            raise UsageError("--header requires --controller URL")
         return None
-    return Controller(Http.of(url, _credentials() | _headers(headers or ())))
-
-
-def check_file(file: str, tables: Sequence[str], pinot_jars: bool = False) -> CheckResult:
-    """The findings about a schema document. Raises UsageError, SchemaError."""
-    text, configs = read_text(Path(file)), [*map(table_document, tables)]
-    if len(configs) > 1:
-        return check_hybrid(text, file, configs, pinot_jars)
-    return check(text, file, configs[0] if configs else None, pinot_jars)
+    token, user = (os.environ.get(name) for name in (TOKEN, USER))
+    if token:
+        return Controller(Http.of(url, f"Bearer {token}"))
+    basic = f"Basic {base64.b64encode(user.encode()).decode()}" if user else None
+    return Controller(Http.of(url, basic))
 
 
 def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None:
@@ -63,20 +53,14 @@ def date_time_format(text: str) -> DateTimeFormat:
         raise UsageError(f"format {text!r}: {error}") from None
 
 
-def parsed_value(form: DateTimeFormat, value: str, zone: str) -> dict[str, Any]:
+def parsed_value(form: DateTimeFormat, value: str) -> dict[str, Any]:
     """The instant of a value in milliseconds, and the text of it in the format; or why it cannot be read."""
     try:
-        millis = form.to_millis(value, zone)
-        written = form.from_millis(millis, zone)
+        millis = form.to_millis(value)
+        written = form.from_millis(millis)
     except FormatError as error:
         return {"value": value, "millis": None, "written": None, "error": str(error)}
     return {"value": value, "millis": millis, "written": written, "error": None}
-
-
-def read_migration(old: str, new: str, tables: Sequence[str]) -> Plan:
-    """The migration from one document to another. Raises UsageError, SchemaError."""
-    before, after = (schema_document(file) for file in (old, new))
-    return plan(before, after, [*map(table_document, tables)])
 
 
 def schema_document(file: str) -> PinotSchema:
@@ -85,31 +69,6 @@ def schema_document(file: str) -> PinotSchema:
 
 def table_document(file: str) -> Mapping[str, Any]:
     """The object of a table config. Raises UsageError, SchemaError."""
-    try:
-        document = json.loads(read_text(Path(file)))
-    except json.JSONDecodeError as error:
-        raise SchemaError(
-            f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
-        ) from None
-    if not isinstance(document, dict):
-        raise SchemaError(f"{file}: a table config is a JSON object, not {str(document)[:60]}")
+    document = parse(read_text(Path(file)), file, "table config")
     refuse_schema(document, file)
     return document
-
-
-def _headers(header_options: Sequence[str]) -> dict[str, str]:
-    headers = {}
-    for header in header_options:
-        name, colon, value = header.partition(":")
-        if not colon or not name.strip() or any(sign in header for sign in "\r\n"):
-            raise UsageError("--header: write NAME:VALUE, for example 'Authorization: Bearer ...'")
-        headers[name.strip()] = value.strip()
-    return headers
-
-
-def _credentials() -> dict[str, str]:
-    """Those of the environment."""
-    if token := os.environ.get(TOKEN):
-        return {"Authorization": f"Bearer {token}"}
-    user = os.environ.get(USER)
-    return {"Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"} if user else {}

@@ -10,9 +10,14 @@ from trellis.cli.output.console import counted, cut, grid, indented
 from trellis.dialects.pinot.schema_changes.changes import Effort
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
+    from trellis.dialects.pinot.cluster.data_files import DataFile
+    from trellis.dialects.pinot.cluster.delivery import Delivery
     from trellis.dialects.pinot.cluster.document_check import CheckResult
+    from trellis.dialects.pinot.cluster.rollout import StepResult
     from trellis.dialects.pinot.date_time.format import DateTimeFormat
     from trellis.dialects.pinot.schema_changes.migration_plan import Plan
 
@@ -106,13 +111,67 @@ def plan_dict(plan: Plan, controller: str) -> dict[str, Any]:
         "in_place": plan.in_place,
         "problems": list(plan.problems),
         "changes": [{**asdict(change), "effort": change.effort.value} for change in plan.changes],
-        "steps": [
-            {
-                "said": step.description,
-                "method": step.method,
-                "path": step.path,
-                "command": step.curl(controller),
-            }
-            for step in plan.steps
-        ],
+        "steps": [{**asdict(step), "command": step.curl(controller)} for step in plan.steps],
     }
+
+
+def show_delivery(
+    delivery: Delivery,
+    folder: Path,
+    format: str,
+    rows: int,
+    where: str,
+    files: Sequence[DataFile] | None,
+    out: Console,
+) -> None:
+    """The files of a delivery and how to ingest them; `files` is None where nothing was written."""
+    from trellis.dialects.pinot.cluster.delivery import JOB, OFFLINE, REALTIME, SCHEMA
+
+    begin, end = ("Would deliver", "; nothing was written") if files is None else ("Delivered", "")
+    title = f"{begin} {counted(rows, 'row')} of {delivery.schema.name} from {where} to {folder}{end}"
+    out.print(title, style="bold", soft_wrap=True)
+    if files is not None:
+        documents = {"schema": SCHEMA, "OFFLINE table": OFFLINE, "REALTIME table": REALTIME, "job": JOB}
+        table = grid("", "")
+        for label, name in documents.items():
+            if name != REALTIME or delivery.realtime is not None:
+                table.add_row(label, str(folder / name))
+        table.add_row(f"{counted(len(files), 'file')} of rows", f"{folder}/data/*.{format}")
+        out.print()
+        out.print(indented(table))
+    for note in delivery.notes:
+        out.print(f"\n{note}", style="yellow", soft_wrap=True)
+    if files is not None:
+        command = f"pinot-admin.sh LaunchDataIngestionJob -jobSpecFile {folder / JOB}"
+        out.print(f"\n{command}", style="cyan", soft_wrap=True)
+
+
+def delivery_dict(
+    delivery: Delivery,
+    folder: Path,
+    rows: int,
+    files: Sequence[DataFile] | None,
+    steps: Sequence[StepResult],
+) -> dict[str, Any]:
+    return {
+        "table": delivery.schema.name,
+        "out": str(folder),
+        "dry_run": files is None,
+        "rows": rows,
+        "files": [{"path": str(data_file.path), "rows": data_file.rows} for data_file in files or ()],
+        "notes": list(delivery.notes),
+        "steps": [{"step": step.step, "outcome": step.outcome, "note": step.note or None} for step in steps],
+    }
+
+
+def show_steps(steps: Sequence[StepResult], controller: str, out: Console) -> None:
+    """What was done in the cluster."""
+    from rich.text import Text
+
+    styles = {"done": "green", "failed": "bold red", "started": "yellow"}
+    out.print(f"\nIn the cluster of {controller}", style="bold", soft_wrap=True)
+    table = grid("", "", "", whole=("",))
+    table.columns[2].no_wrap = False
+    for step in steps:
+        table.add_row(step.step, Text(step.outcome, style=styles.get(step.outcome, "")), Text(step.note))
+    out.print(indented(table))

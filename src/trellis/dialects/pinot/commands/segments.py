@@ -11,7 +11,7 @@ import typer
 
 from trellis.cli.argument_groups import expand_groups
 from trellis.cli.arguments import WHERE, Debug, EngineArguments, Json, option
-from trellis.dialects.pinot.commands.cluster_arguments import Header, Url
+from trellis.dialects.pinot.commands.arguments import Url
 from trellis.errors import DestinationError, UsageError
 
 
@@ -45,18 +45,13 @@ def build_delivered_segments(
             metavar="DELIVERY", help="Folder that `trellis pinot deliver` wrote.", show_default=False
         ),
     ],
-    out: Annotated[
-        str | None,
-        option("--out", metavar="DIR", panel=WHERE, help="Of the segments, default DELIVERY/segments."),
-    ] = None,
     controller: Url = None,
-    header: Header = None,
     *,
     engine: EngineArguments,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Build the segments of a delivery in Spark tasks, by Pinot's own classes: NAME.tar.gz of each data file.
+    """Build the segments of a delivery in Spark tasks, by Pinot's own classes: DELIVERY/segments/NAME.tar.gz.
 
     With --controller they are pushed into the OFFLINE table, which `deliver --controller` adds. Every worker
     needs the jars of `trellis pinot jars` and a Java of 17 or later.
@@ -68,8 +63,8 @@ def build_delivered_segments(
     from trellis.dialects.pinot.commands.inputs import connection
     from trellis.pipelines.engine import runner_of
 
-    client = connection(controller, header)
-    folder = Path(out) if out is not None else Path(delivery, SEGMENTS)
+    client = connection(controller)
+    folder = Path(delivery, SEGMENTS)
     orders = segment_orders(Path(delivery), folder)
     with progress() as tell:
         runner = runner_of(*engine, tell)

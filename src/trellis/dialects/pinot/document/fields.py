@@ -89,15 +89,15 @@ class PinotSchema:
 
     def with_fields(self, specs: Iterable[FieldSpec]) -> PinotSchema:
         """The schema with these fields, each in the list of its role."""
-        lists: dict[FieldType, list[FieldSpec]] = {}
+        lists = {kind: list[FieldSpec]() for kind in FieldType}
         for spec in specs:
-            lists.setdefault(spec.field_type, []).append(spec)
+            lists[spec.field_type].append(spec)
         return replace(
             self,
-            dimensions=tuple(lists.get(FieldType.DIMENSION, ())),
-            metrics=tuple(lists.get(FieldType.METRIC, ())),
-            date_times=tuple(lists.get(FieldType.DATE_TIME, ())),
-            complexes=tuple(lists.get(FieldType.COMPLEX, ())),
+            dimensions=tuple(lists[FieldType.DIMENSION]),
+            metrics=tuple(lists[FieldType.METRIC]),
+            date_times=tuple(lists[FieldType.DATE_TIME]),
+            complexes=tuple(lists[FieldType.COMPLEX]),
         )
 
 
@@ -129,5 +129,4 @@ def placed_fields(schema: PinotSchema) -> Iterator[PlacedField]:
 
 def columns(schema: PinotSchema) -> dict[str, FieldSpec]:
     """All fields by their names, in alphabetical order as Pinot walks them."""
-    specs = {column.spec.name: column.spec for column in placed_fields(schema)}
-    return dict(sorted(specs.items()))
+    return {spec.name: spec for spec in sorted(schema.specs(), key=lambda spec: spec.name)}

@@ -56,17 +56,3 @@ def is_table_config(document: Any) -> bool:
     if not isinstance(document, Mapping) or {"schemaName", *LISTS} & document.keys():
         return False
     return bool({"tableName", "tableType", "segmentsConfig", "ingestionConfig"} & document.keys())
-
-
-def describe(document: Any, file: str) -> str | None:
-    """The kind of a Pinot document in this file, and the command that reads it; None for other documents.
-
-    >>> describe({"schemaName": "rides"}, "r.json")
-    'a schema of Pinot, not of Trellis: `trellis pinot validate r.json` checks it'
-    """
-    if is_schema(document):
-        return f"a schema of Pinot, not of Trellis: `trellis pinot validate {file}` checks it"
-    if is_table_config(document):
-        command = f"trellis pinot validate SCHEMA --table-config {file}"
-        return f"a table config of Pinot, no schema: `{command}` checks it"
-    return None

@@ -26,7 +26,7 @@ from trellis.dialects.pinot.document.types import (
     Value,
 )
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
-from trellis.errors import SchemaError, nearest
+from trellis.errors import SchemaError
 
 _ONE_VALUE: Final = {FieldType.METRIC: "metric", FieldType.DATE_TIME: "date time"}
 
@@ -46,7 +46,9 @@ def examine(
     return _Reader(report).schema(parsed), report
 
 
-def parse(document: str | bytes | Mapping[str, Any], where: str = "schema") -> Mapping[str, Any]:
+def parse(
+    document: str | bytes | Mapping[str, Any], where: str, kind: str = "schema document"
+) -> Mapping[str, Any]:
     """The JSON object of a document. Raises SchemaError with line and column for invalid JSON."""
     if isinstance(document, Mapping):
         return document
@@ -64,7 +66,7 @@ def parse(document: str | bytes | Mapping[str, Any], where: str = "schema") -> M
     except RecursionError as error:
         raise SchemaError(f"{where}: the document is nested too deeply to be read") from error
     if not isinstance(parsed, Mapping):
-        raise SchemaError(f"{where}: a schema document is a JSON object, not {literal_text(parsed)[:60]}")
+        raise SchemaError(f"{where}: a {kind} is a JSON object, not {literal_text(parsed)[:60]}")
     return parsed
 
 
@@ -79,20 +81,16 @@ class _Reader:
 
     def schema(self, document: Mapping[str, Any]) -> PinotSchema:
         top = JsonObject(document, "", self._report, known_keys.SCHEMA)
-        lists = {kind: self._list(top, key, kind) for key, kind in known_keys.LISTS.items()}
+        specs = [spec for key, kind in known_keys.LISTS.items() for spec in self._list(top, key, kind)]
         time = self._time(top)
         return PinotSchema(
             top.text("schemaName"),
-            lists[FieldType.DIMENSION],
-            lists[FieldType.METRIC],
-            (*lists[FieldType.DATE_TIME], *((time,) if time is not None else ())),
-            lists[FieldType.COMPLEX],
-            top.text_list("primaryKeyColumns"),
-            top.flag("enableColumnBasedNullHandling"),
-            top.text("description"),
-            top.text_list("tags"),
-            None if time is None else time.name,
-        )
+            primary_key=top.text_list("primaryKeyColumns"),
+            column_nulls=top.flag("enableColumnBasedNullHandling"),
+            description=top.text("description"),
+            tags=top.text_list("tags"),
+            legacy_time=None if time is None else time.name,
+        ).with_fields(specs if time is None else [*specs, time])
 
     def _list(self, top: JsonObject, key: str, kind: FieldType) -> tuple[FieldSpec, ...]:
         if key not in top.document:
@@ -172,21 +170,15 @@ class _Reader:
                 node.fault(f"a field spec is an object, not {shown(document)}", "childFieldSpecs", name)
                 continue
             place = node.pointer_to("childFieldSpecs", name)
-            kind = self._child_kind(node, name, document)
+            header = JsonObject(document, place, self._report, frozenset(document))
+            header.column = node.column
+            kind = header.enum_member("fieldType", FieldType)
+            if header.raw_value("fieldType") is None:
+                header.fault(f"child {name!r} needs a fieldType")
             child = self._field(self._node(document, place, kind), kind) if kind else None
             if child is not None:
                 children[name] = child
         return MappingProxyType(children)
-
-    def _child_kind(self, node: JsonObject, name: str, child: Mapping[str, Any]) -> FieldType | None:
-        field_type = child.get("fieldType")
-        kind = next((kind for kind in known_keys.FIELD if kind.value == field_type), None)
-        if kind is None and field_type is None:
-            node.fault(f"child {name!r} needs a fieldType", "childFieldSpecs", name)
-        elif kind is None:
-            close = nearest(str(field_type).upper(), (known_kind.value for known_kind in known_keys.FIELD))
-            node.fault(f"unknown fieldType {shown(field_type)}{close}", "childFieldSpecs", name, "fieldType")
-        return kind
 
     def _time(self, top: JsonObject) -> FieldSpec | None:
         value = top.json_object("timeFieldSpec")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from trellis.dialects.pinot.date_time.format import is_sortable, parse_format, sort_order_message
+from trellis.dialects.pinot.date_time.format import parse_format
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document.types import PinotType
@@ -18,10 +18,28 @@ from trellis.dialects.pinot.value.source_kinds import INT_MAX, INT_MIN, LONG_MAX
 NUMBERS: Final = frozenset(("int", "integer beyond 64 bits", "float", "decimal"))
 _EXACT: Final = 2**53
 """A double holds every whole number up to this one."""
-_IS_FORMAT: Final = re.compile(r"EPOCH|TIMESTAMP|SIMPLE_DATE_FORMAT|[0-9]+:[A-Z]+:").match
-_FINEST: Final = (("S", "MILLISECONDS"), ("s", "SECONDS"), ("m", "MINUTES"), ("H", "HOURS"), ("h", "HOURS"))
 _DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK: Final = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.%s)?)?(?:Z|[+-][0-9]{2}%s[0-9]{2})?"
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_UNITS: Final = frozenset(("s", "sec", "seconds", "ms", "millis", "utc"))
+_TIMES: Final = frozenset(
+    (
+        *("time", "ts", "timestamp", "datetime", "date", "at", "on", "since", "until", "created", "updated"),
+        *("modified", "started", "ended", "occurred", "received", "event", "epoch"),
+    )
+)
+
+
+def names_time(name: str) -> bool:
+    """Whether a name is that of an instant.
+
+    >>> names_time("createdAt"), names_time("ts_ms"), names_time("time_zone_id"), names_time("fare")
+    (True, True, False, False)
+    """
+    words = [word.lower() for word in _WORD.findall(name)]
+    while words and words[-1] in _UNITS:
+        words.pop()
+    return bool(words) and words[-1] in _TIMES
 
 
 @dataclass(frozen=True)
@@ -31,24 +49,7 @@ class TimeFormat:
     format: str
     data_type: PinotType
     granularity: str
-    shape: str = "(?s).*"
-
-    @staticmethod
-    def of(choice: str) -> TimeFormat:
-        """The format that a user chose: one of Pinot, or only a pattern. Raises FormatError.
-
-        >>> TimeFormat.of("yyyy.MM.dd").format, TimeFormat.of("EPOCH|SECONDS").granularity
-        ('SIMPLE_DATE_FORMAT|yyyy.MM.dd', '1:SECONDS')
-        """
-        text = choice if _IS_FORMAT(choice) else f"SIMPLE_DATE_FORMAT|{choice}"
-        form = parse_format(text)
-        if form.pattern is not None and not is_sortable(form.pattern):
-            raise FormatError(sort_order_message(form.pattern))
-        if form.kind == "EPOCH":
-            return TimeFormat(text, PinotType.LONG, f"1:{form.unit}")
-        finest = next((unit for letter, unit in _FINEST if letter in (form.pattern or "S")), "DAYS")
-        data_type = PinotType.TIMESTAMP if form.kind == "TIMESTAMP" else PinotType.STRING
-        return TimeFormat(text, data_type, f"1:{finest}")
+    shape: str = ""
 
     def is_format_of(self, texts: Iterable[str]) -> bool:
         """Whether all texts follow it; of timestamps without hours and days that roll over."""
@@ -71,9 +72,10 @@ DATE: Final = TimeFormat(TIME_FORMATS["date"][0], PinotType.STRING, TIME_FORMATS
 ISO: Final = TimeFormat(
     "SIMPLE_DATE_FORMAT", PinotType.STRING, "1:MILLISECONDS", rf"{_DAY}T{_CLOCK % ('[0-9]{1,9}', ':?')}"
 )
-DETECTED: Final = (TIMESTAMP, DATE, ISO)
-"""The formats that texts are tried for. ISO keeps what is finer than a millisecond."""
-EPOCHS: Final = tuple(TimeFormat.of(f"EPOCH|{unit}") for unit in ("SECONDS", "MILLISECONDS"))
+"""This one keeps what is finer than a millisecond."""
+EPOCHS: Final = tuple(
+    TimeFormat(f"EPOCH|{unit}", PinotType.LONG, f"1:{unit}") for unit in ("SECONDS", "MILLISECONDS")
+)
 
 
 @dataclass
@@ -82,7 +84,7 @@ class PathValues:
     least that in UTF-16 units.
     """
 
-    formats: tuple[TimeFormat, ...] = DETECTED
+    formats: tuple[TimeFormat, ...] = (TIMESTAMP, DATE, ISO)
     least: int = LONG_MAX
     most: int = LONG_MIN
     longest: int = 0

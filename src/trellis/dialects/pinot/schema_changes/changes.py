@@ -114,7 +114,6 @@ class Change:
 
 
 _OLD_ROWS_STAY: Final = "rows that are there stay as they are; rows from now on follow it"
-_BITMAPS_STAY: Final = "rows that are there keep the null bitmap they have"
 _EFFECTS: Final[Mapping[str, tuple[str, Effort]]] = {
     "defaultNullValue": (
         "ingested rows keep the old default; a column that a reload filled in is filled in anew",
@@ -124,7 +123,6 @@ _EFFECTS: Final[Mapping[str, tuple[str, Effort]]] = {
         "nothing in the segments changes, unless the column was filled in by a reload",
         Effort.RELOAD,
     ),
-    "notNull": (_BITMAPS_STAY, Effort.NONE),
     "transformFunction": (
         "ingested columns stay as they are: only rows from now on are computed by it",
         Effort.BACKFILL,
@@ -134,7 +132,7 @@ _EFFECTS: Final[Mapping[str, tuple[str, Effort]]] = {
     "granularity": ("it is documentation: values are never rounded", Effort.NONE),
     "schemaName": ("Pinot refuses to rename a schema: it is the name of the table", Effort.NEW_TABLE),
     "enableColumnBasedNullHandling": (
-        f"{_BITMAPS_STAY}, so nulls ingested before stay defaults",
+        "rows that are there keep the null bitmap they have, so nulls ingested before stay defaults",
         Effort.BACKFILL,
     ),
     "primaryKeyColumns": ("rows that are there are not made unique by it", Effort.BACKFILL),

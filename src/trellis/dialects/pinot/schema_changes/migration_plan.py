@@ -17,7 +17,7 @@ from trellis.dialects.pinot.schema_changes.changes import (
     is_same_schema,
 )
 from trellis.dialects.pinot.table.config import name_of, table_config
-from trellis.dialects.pinot.table.generated_config import offline_table
+from trellis.dialects.pinot.table.generated_config import target_table
 from trellis.dialects.pinot.table.ingestion_job import CONTROLLER
 from trellis.dialects.pinot.value.json_text import compact
 
@@ -111,7 +111,7 @@ def _new_table_steps(
     name = new.name if new.name != old.name else _next_name(old.name or "")
     beside = replace(new, name=name)
     yield Step("make the new schema beside the old one", "POST", "/schemas", document_of(beside))
-    for table in tables or (offline_table(beside).config,):
+    for table in tables or (target_table("OFFLINE", beside).config,):
         new_kind = table_config(table).kind
         document = {**table, "tableName": f"{name}_{new_kind}"}
         yield Step(f"make the new {new_kind} table", "POST", "/tables", document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -151,6 +152,15 @@ def name_of(table: str) -> str:
     for suffix in SUFFIXES:
         table = table.removesuffix(suffix)
     return table
+
+
+def pinot_table_name(name: str) -> str:
+    """The name that a table gets in Pinot, where two underscores end it in a topic or segment.
+
+    >>> pinot_table_name("my rides__2024_OFFLINE"), pinot_table_name("42")
+    ('my_rides_2024', '42')
+    """
+    return re.sub(r"_{2,}", "_", re.sub(r"\W", "_", name_of(name))).strip("_") or "records"
 
 
 def _transforms(ingestion: TableConfigObject) -> dict[str, str]:

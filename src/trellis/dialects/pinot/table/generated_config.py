@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import PinotSchema
@@ -25,8 +24,14 @@ CHOOSING: Final = ("upsertConfig", "dedupConfig")
 """The parts that choose a row for each key: applied too, and only a stream needs them."""
 NO_TIME: Final = "none"
 """The choice of no main time column."""
-_STREAMS: Final = ("streamIngestionConfig",)
-_FILES: Final = ("batchIngestionConfig",)
+_OMITTED: Final[Mapping[TableKind, Mapping[str, tuple[str, ...]]]] = {
+    "OFFLINE": {
+        "ingestionConfig": (*SHAPING, "streamIngestionConfig"),
+        "tableIndexConfig": ("streamConfigs",),
+    },
+    "REALTIME": {"segmentsConfig": ("segmentPushType",), "ingestionConfig": ("batchIngestionConfig",)},
+}
+"""What a table of each kind does not take over from the config of the user, by its part."""
 
 
 @dataclass(frozen=True)
@@ -37,28 +42,36 @@ class TargetTable:
     declared: Mapping[str, Any]
 
 
-def offline_table(
+def target_table(
+    kind: TableKind,
     schema: PinotSchema,
     authored: Mapping[str, Any] | None = None,
     time_column: str | None = None,
     real_nulls: bool = False,
 ) -> TargetTable:
-    """The OFFLINE table for rows that Trellis wrote.
+    """The OFFLINE table for rows that Trellis wrote, or the REALTIME table that makes its rows of raw events.
 
-    `authored` is the config of the user: it is kept, except for streams and for what makes or chooses rows.
-    `real_nulls`: the rows hold nulls, which stay null. Raises UsageError for a time column that is not a
-    dateTime column.
+    `authored` is the config of the user: it is kept, except for what belongs to the other kind, and in an
+    OFFLINE table for what makes or chooses rows. `real_nulls`: the rows hold nulls, which stay null. Raises
+    UsageError for a time column that is not a dateTime column.
 
-    >>> offline_table(PinotSchema("rides")).config["tableName"]
+    >>> target_table("OFFLINE", PinotSchema("rides")).config["tableName"]
     'rides'
     """
     main = time_column_of(schema, authored, time_column)
-    declared = _declared(schema, authored, main if authored or time_column else None, real_nulls)
-    _remove(declared, CHOOSING)
-    _remove(declared.get("ingestionConfig"), (*SHAPING, *_STREAMS))
-    _remove(declared.get("tableIndexConfig"), ("streamConfigs",))
-    defaults = {"segmentsConfig": {"segmentPushType": "APPEND"}, "tableIndexConfig": {"loadMode": "MMAP"}}
-    return _target(schema, "OFFLINE", declared, main, defaults)
+    omitted = {"tableName", "tableType", *(CHOOSING if kind == "OFFLINE" else ())}
+    document = json.loads(json.dumps(dict(authored or {}), default=dict))
+    declared = {key: part for key, part in document.items() if part is not None and key not in omitted}
+    for name, keys in _OMITTED[kind].items():
+        if name in declared:
+            declared[name] = {key: part for key, part in declared[name].items() if key not in keys}
+    if "segmentsConfig" in declared:
+        declared["segmentsConfig"].pop("timeColumnName", None)
+    if main is not None and (authored or time_column):
+        declared.setdefault("segmentsConfig", {})["timeColumnName"] = main
+    if real_nulls and not schema.column_nulls:
+        declared.setdefault("tableIndexConfig", {})["nullHandlingEnabled"] = True
+    return TargetTable(merge_config(declared, required_config(schema.name, kind, main))[0], declared)
 
 
 def has_stream(config: Mapping[str, Any]) -> bool:
@@ -67,22 +80,6 @@ def has_stream(config: Mapping[str, Any]) -> bool:
     return str(config.get("tableType")).upper() == "REALTIME" and bool(
         ingestion.get("streamIngestionConfig") or indexing.get("streamConfigs")
     )
-
-
-def realtime_table(
-    schema: PinotSchema,
-    authored: Mapping[str, Any],
-    time_column: str | None = None,
-    real_nulls: bool = False,
-) -> TargetTable:
-    """The REALTIME table of a config with a stream, which creates its rows from raw events. Raises UsageError
-    for a time column that is not a dateTime column.
-    """
-    main = time_column_of(schema, authored, time_column)
-    declared = _declared(schema, authored, main, real_nulls)
-    _remove(declared.get("segmentsConfig"), ("segmentPushType",))
-    _remove(declared.get("ingestionConfig"), _FILES)
-    return _target(schema, "REALTIME", declared, main)
 
 
 def time_column_of(
@@ -122,48 +119,21 @@ def merge_config(
     return merged, paths
 
 
-def _declared(
-    schema: PinotSchema, authored: Mapping[str, Any] | None, main: str | None, real_nulls: bool
-) -> dict[str, Any]:
-    """The parts of the user's config, with its main time column."""
-    document = json.loads(json.dumps(dict(authored or {}), default=dict))
-    declared = {key: part for key, part in document.items() if part is not None}
-    _remove(declared, ("tableName", "tableType"))
-    _remove(declared.get("segmentsConfig"), ("timeColumnName",))
-    if main is not None:
-        declared.setdefault("segmentsConfig", {})["timeColumnName"] = main
-    if real_nulls and not schema.column_nulls:
-        declared.setdefault("tableIndexConfig", {})["nullHandlingEnabled"] = True
-    return declared
-
-
-def _target(
-    schema: PinotSchema,
-    kind: TableKind,
-    declared: dict[str, Any],
-    main: str | None,
-    defaults: Mapping[str, Any] = MappingProxyType({}),
-) -> TargetTable:
-    required = required_config(schema.name, kind, main)
-    return TargetTable(merge_config(declared, merge_config(defaults, required)[0])[0], declared)
-
-
 def required_config(name: str | None, kind: TableKind, time_column: str | None) -> dict[str, Any]:
-    """What Pinot requires of every table config."""
+    """What Pinot requires of every table config, and how segments of files are pushed and read."""
+    is_offline = kind == "OFFLINE"
     return {
         "tableName": name,
         "tableType": kind,
-        "segmentsConfig": {**({"timeColumnName": time_column} if time_column else {}), "replication": "1"},
+        "segmentsConfig": {
+            **({"timeColumnName": time_column} if time_column else {}),
+            "replication": "1",
+            **({"segmentPushType": "APPEND"} if is_offline else {}),
+        },
         "tenants": {},
-        "tableIndexConfig": {},
+        "tableIndexConfig": {"loadMode": "MMAP"} if is_offline else {},
         "metadata": {},
     }
-
-
-def _remove(document: dict[str, Any] | None, keys: tuple[str, ...]) -> None:
-    if document is not None:
-        for key in keys:
-            document.pop(key, None)
 
 
 def omitted_parts(authored: Mapping[str, Any] | None) -> tuple[str, ...]:

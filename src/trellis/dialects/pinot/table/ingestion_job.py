@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,14 +27,13 @@ def ingestion_job(
     target: str = "",
     format: str = "parquet",
     controller: str = CONTROLLER,
-    configs: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The specification of one run over the files of a folder.
 
     `source` and `target` are the URIs of the folders of files and segments; without `target` the segments go
-    next to the files. `configs` are those of the file system, such as `region` of s3.
+    next to the files. The region of s3 is that of the environment, as for the programs of AWS.
 
-    Raises UsageError for an unknown format or file system.
+    Raises UsageError for an unknown format or file system, and for s3 without a region.
     """
     if format not in FORMATS:
         raise UsageError(f"unknown format {format!r}{nearest(format, FORMATS)}")
@@ -53,7 +52,7 @@ def ingestion_job(
         "includeFileNamePattern": f"glob:**/*.{format}",
         "outputDirURI": f"{target}/",
         "overwriteOutput": True,
-        "pinotFSSpecs": [_file_system(scheme, configs or {}) for scheme in schemes],
+        "pinotFSSpecs": [_file_system(scheme) for scheme in schemes],
         "recordReaderSpec": {"dataFormat": format, "className": reader},
         "tableSpec": {
             "tableName": table,
@@ -72,11 +71,14 @@ def ingestion_job(
     }
 
 
-def _file_system(scheme: str, configs: Mapping[str, str]) -> dict[str, Any]:
+def _file_system(scheme: str) -> dict[str, Any]:
     file_system: dict[str, Any] = {"scheme": scheme, "className": _FILE_SYSTEMS[scheme]}
-    if scheme == "s3" and "region" not in configs:
-        raise UsageError("s3: Pinot needs the region; pass --fs region=eu-west-1")
-    return {**file_system, "configs": dict(configs)} if configs and scheme != "file" else file_system
+    if scheme != "s3":
+        return file_system
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if region is None:
+        raise UsageError("s3: Pinot needs the region; set AWS_REGION, such as eu-west-1")
+    return {**file_system, "configs": {"region": region}}
 
 
 def scheme_of(uri: str) -> str:
