@@ -1,7 +1,8 @@
 """The reader and the writer against Joda itself, which Spark brings along.
 
-Generated patterns, zones, instants and texts, the texts often spoiled by a character. Left out are years
-before Christ that Joda counts beyond its own 64 bits.
+Generated patterns, zones, instants and texts, the texts often spoiled by a character. Left out are the names
+that `z` writes, which are those of the Java release, and years before Christ that Joda counts beyond its own
+64 bits.
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ ZONES = (
 USUAL = (
     *("yyyy-MM-dd", "yyyyMMdd", "yyyy-MM-dd HH:mm:ss", "yyyyMMddHHmmssSSS", "yyyy-MM-dd'T'HH:mm:ss.SSSZZ"),
     *("EEE MMM dd HH:mm:ss ZZZ yyyy", "yyyy-MM-dd hh:mm a", "xxxx-'W'ww-e", "yyyy-DDD", "dd/MM/yy", "MM-dd"),
-    *("HH:mm", "yyMMdd", "yyyy-dd", "hh a", "yyyy-MM-dd HH:mm:ss.SSSSSS"),
+    *("HH:mm", "yyMMdd", "yyyy-dd", "CC yy", "hh a", "kk:mm", "KK a dd", "yyyy-MM-dd HH:mm:ss.SSSSSS"),
 )
-LETTERS = "xweEyDMdahHmsSZ" + "yMdHmsS" * 3
+LETTERS = "CYxweEyDMdaKhHkmsSZ" + "yMdHmsS" * 3
 LITERALS = ("-", " ", "/", ":", "'T'", "''", ".", ",", "", "", "", " 'at' ", "_", "'1'")
 MOMENTS = (
     *(1678604400000, 1699164000000, 1679792400000, 1698541200000, 1325239200000, 951782400000, 1704067200000),
     *(0, -62135596800000, -2717650800000, 946684800000),
 )
 CORNERS = (
-    ("YYYY", ("2023", "1", "0", "-5")),
+    ("G", ("AD", "bc", "CE", "Ad")),
+    ("YYYY G", ("2023 BC", "1 BC", "0 BC", "2023 AD")),
+    ("yyyy G", ("2023 BC", "-5 AD")),
     ("MMM", ("Mar", "mar", "MARCH", "mAr", "Sept")),
     ("MMM'ch'", ("March", "Marchch")),
     ("yy", ("23", "45", "46", "99", "+23", "-23", "2023", "5", "++23", "1234567890")),
@@ -48,6 +51,7 @@ CORNERS = (
     ),
     ("ZZZ", ("UTC", "EST", "US/Pacific", "PST", "Asia/", "Etc/GMT+10", "GMT+0")),
     ("ZZZ yyyy/MM", ("UTC 2023/11", "Asia/Kolkata 2023/11")),
+    ("z", ("PST", "PDT", "UT", "IST", "pst")),
     ("a HH", ("PM 3", "AM 15")),
     ("yyyy Z ZZZ", ("2023 +0500 Asia/Kolkata",)),
     ("yyyy", ("292278993", "292278995", "-292275054", "+2023", "1234567890", " 2023")),

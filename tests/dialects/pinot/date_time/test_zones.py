@@ -55,8 +55,8 @@ def test_a_zone_in_any_year(zone: str, text: str, millis: int) -> None:
 
 
 def test_the_name_of_a_zone_is_written() -> None:
-    form = parse_format("SIMPLE_DATE_FORMAT|HH Z ZZ ZZZ|PST")
-    assert form.from_millis(1700000000123) == "14 -0800 -08:00 America/Los_Angeles"
+    form = parse_format("SIMPLE_DATE_FORMAT|HH z Z ZZ ZZZ|PST")
+    assert form.from_millis(1700000000123) == "14 PST -0800 -08:00 America/Los_Angeles"
 
 
 def test_a_clock_of_a_fixed_offset() -> None:

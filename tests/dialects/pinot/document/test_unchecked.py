@@ -64,29 +64,6 @@ def test_a_transform_of_a_schema_that_is_not_carried_out_is_unchecked() -> None:
     )
 
 
-def test_a_letter_of_a_pattern_that_is_not_carried_out_is_unchecked() -> None:
-    letter = "Trellis does not carry out the letter G of Joda's patterns"
-    message = f"transform function 'toDateTime(ts, 'yyyy G')': {letter}: {LEFT_TO_PINOT}"
-    assert transform_faults("city", "toDateTime(ts, 'yyyy G')") == (
-        Fault(TRANSFORM, message, "city", unchecked=True),
-    )
-    day = {
-        "name": "day",
-        "dataType": "STRING",
-        "format": "SIMPLE_DATE_FORMAT|yyyy G",
-        "granularity": "1:DAYS",
-    }
-    schema = read_schema({"schemaName": "s", "dateTimeFieldSpecs": [day]}).schema
-    assert faults_of(schema) == (
-        Fault(
-            "/dateTimeFieldSpecs/0/format",
-            f"{letter}: write the time in another pattern",
-            "day",
-            unchecked=True,
-        ),
-    )
-
-
 @pytest.mark.parametrize(
     ("column", "kind", "effect"),
     [

@@ -18,7 +18,6 @@ from trellis.dialects.pinot.date_time.time_zones import UTC, resolve
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.date_time.units import (
     FormatError,
-    UnsupportedFormat,
     of_millis,
     size_of,
     to_millis,
@@ -124,8 +123,6 @@ def _pattern_format(pattern: str, zone: str | None = None, *, text: str) -> Date
         pattern, zone_name = suffixed[1].strip(), suffixed[2].strip()
     try:
         parse_pattern(pattern)
-    except UnsupportedFormat:
-        raise
     except FormatError as error:
         raise FormatError(
             f"Invalid SIMPLE_DATE_FORMAT pattern: {pattern} in format: {text}, {error}"

@@ -105,6 +105,14 @@ class Clock:
         late = self._at_wall(local, 1)
         return late if late + self.offset(late) == local else self._at_wall(local, 0)
 
+    def name(self, millis: int) -> str | None:
+        """The letters of the zone at an instant, as `PST`; None where it has none."""
+        if self._rules is None:
+            return UTC if self.zone == UTC else None
+        at = _EPOCH + _MILLISECOND * _within(millis)
+        name = self._rules.fromutc(at.replace(tzinfo=self._rules)).tzname()
+        return name if name is not None and name.isalpha() else None
+
     def _at_wall(self, local: int, fold: int) -> int:
         if self.fixed is not None:
             return local - self.fixed

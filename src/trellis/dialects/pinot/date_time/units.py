@@ -15,10 +15,6 @@ class FormatError(ValueError):
     """An invalid format, or a value that does not follow its format; the text is one sentence."""
 
 
-class UnsupportedFormat(FormatError):
-    """A format that Trellis does not implement; Pinot may take it."""
-
-
 _COARSE: Final[Mapping[str, int]] = MappingProxyType(
     {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
 )

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from trellis.dialects.pinot.date_time.joda.pattern import parse_pattern
-from trellis.dialects.pinot.date_time.units import FormatError, UnsupportedFormat
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.functions import casts, date_time, json_values, numbers, points, strings
 from trellis.dialects.pinot.functions.json_values import UnsupportedPath, read_path
@@ -82,27 +80,20 @@ def check_calls(expression: Expression) -> None:
         if isinstance(node, Call) and node.name not in ("and", "or"):
             try:
                 function_of(node.name, len(node.arguments))
-                _check_constants(node)
+                _check_path(node)
             except UnsupportedFunction as error:
                 unsupported = unsupported or error
     if unsupported is not None:
         raise unsupported
 
 
-def _check_constants(call: Call) -> None:
-    """Raises UnsupportedFunction for a constant JSON path or time pattern that Trellis does not implement."""
-    text = call.arguments[1] if len(call.arguments) > 1 else None
-    if not isinstance(text, Literal):
-        return
-    try:
-        if call.name.startswith("jsonpath"):
-            read_path(str(text.value))
-        elif call.name in ("todatetime", "fromdatetime"):
-            parse_pattern(str(text.value))
-    except (UnsupportedPath, UnsupportedFormat) as error:
-        raise UnsupportedFunction(f"{error}: {_INSTEAD}") from None
-    except FormatError:
-        return  # Pinot reads the pattern when rows come, and fails them then
+def _check_path(call: Call) -> None:
+    """Raises UnsupportedFunction for a constant JSON path that Trellis does not follow."""
+    if call.name.startswith("jsonpath") and isinstance(call.arguments[1], Literal):
+        try:
+            read_path(str(call.arguments[1].value))
+        except UnsupportedPath as error:
+            raise UnsupportedFunction(f"{error}: {_INSTEAD}") from None
 
 
 def array_sentence(expression: Expression, data_type: PinotType) -> str:

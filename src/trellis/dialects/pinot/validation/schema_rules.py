@@ -12,12 +12,7 @@ from trellis.dialects.pinot.date_time.format import (
     is_sortable,
     parse_format,
 )
-from trellis.dialects.pinot.date_time.units import (
-    VALID_MAX_MILLIS,
-    VALID_MIN_MILLIS,
-    FormatError,
-    UnsupportedFormat,
-)
+from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS, FormatError
 from trellis.dialects.pinot.document import types
 from trellis.dialects.pinot.document.defaults import METRIC_DEFAULTS
 from trellis.dialects.pinot.document.faults import Fault, pointer
@@ -32,8 +27,6 @@ def instant_faults(field: PlacedField) -> Iterator[Fault]:
     form = None
     try:
         form = parse_format(field.spec.format or "")
-    except UnsupportedFormat as error:
-        yield replace(field.fault(f"{error}: write the time in another pattern", "format"), unchecked=True)
     except FormatError as error:
         key = "format" if field.spec.format is not None else None
         yield field.fault(f"Invalid format: {field.spec.format}: {error}", key)

@@ -15,6 +15,7 @@ from typing import Final
 from trellis.dialects.pinot.date_time.iso_calendar import (
     DAY,
     HOUR,
+    LONG_MIN,
     MINUTE,
     SECOND,
     WEEK,
@@ -84,14 +85,15 @@ def _of_day(rank: int, name: str, unit: int, count: int) -> FieldRule:
     return _counted(rank, name, unit, lambda local: local // unit % count, 0, lambda _: count - 1)
 
 
-_HALF_DAY_HOUR: Final = _of_day(10, "hour", HOUR, 12)
-_CLOCK_HOUR: Final = FieldRule(
-    10,
-    lambda local: _HALF_DAY_HOUR.get(local) or 12,
-    lambda local, value: _HALF_DAY_HOUR.set_value(local, _checked("clock hour", value, 1, 12) % 12),
-    _HALF_DAY_HOUR.floor,
-)
-"""The hour of a half day, from 1 on: 12 is hour 0."""
+def _clock_hour(rank: int, count: int) -> FieldRule:
+    """Hours from 1 on: the last one is hour 0."""
+    hours = _of_day(rank, "hour", HOUR, count)
+    return FieldRule(
+        rank,
+        lambda local: hours.get(local) or count,
+        lambda local, value: hours.set_value(local, _checked("clock hour", value, 1, count) % count),
+        hours.floor,
+    )
 
 
 def _date_part(index: int) -> Local:
@@ -114,12 +116,40 @@ def _year_start(local: int) -> int:
     return days_of(_year(local), 1, 1) * DAY
 
 
-def _years(name: str, low: int) -> FieldRule:
-    def set_value(local: int, year: int) -> int:
-        _, month, day = date_of(local // DAY)
-        return _to_date(local, _checked(name, year, low, YEAR_MAX), month, day)
+def _years(
+    rank: int,
+    name: str,
+    low: int,
+    high: int,
+    get: Local,
+    year_for: Callable[[int, int], int],
+    floor: Local = _year_start,
+) -> FieldRule:
+    """A field that moves to another year; `year_for` gives it for the year that is and a value."""
 
-    return FieldRule(2, _year, set_value, _year_start)
+    def set_value(local: int, value: int) -> int:
+        year, month, day = date_of(local // DAY)
+        return _to_date(local, year_for(year, _checked(name, value, low, high)), month, day)
+
+    return FieldRule(rank, get, set_value, floor)
+
+
+def _era_start(local: int) -> int:
+    return days_of(1, 1, 1) * DAY if _year(local) > 0 else LONG_MIN
+
+
+def _signed(year: int, size: int) -> int:
+    return -size if year < 0 else size
+
+
+def _century_start(local: int) -> int:
+    year = _year(local)
+    return days_of(_signed(year, abs(year) // 100 * 100), 1, 1) * DAY
+
+
+def _year_in_era(old: int, year: int) -> int:
+    """A year counted from 1 in both eras: the year 0 is 1 BC."""
+    return year if old > 0 else 1 - year
 
 
 def _set_month(local: int, month: int) -> int:
@@ -142,8 +172,33 @@ def _days_of_month(local: int) -> int:
 
 RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
     {
-        "y": _years("year", YEAR_MIN),
-        "Y": _years("year of the era", 1),
+        "G": _years(
+            0,
+            "era",
+            0,
+            1,
+            lambda local: int(_year(local) > 0),
+            lambda year, era: year if (year > 0) == bool(era) else -year,
+            _era_start,
+        ),
+        "C": _years(
+            1,
+            "century",
+            0,
+            YEAR_MAX // 100,
+            lambda local: abs(_year(local)) // 100,
+            lambda year, century: _signed(year, century * 100 + abs(year) % 100),
+            _century_start,
+        ),
+        "y": _years(2, "year", YEAR_MIN, YEAR_MAX, _year, lambda _, year: year),
+        "Y": _years(
+            2,
+            "year of the era",
+            1,
+            YEAR_MAX - 1,
+            lambda local: _year_in_era(_year(local), _year(local)),
+            _year_in_era,
+        ),
         "x": FieldRule(2, _weekyear, _set_weekyear, lambda local: weekyear_start(_weekyear(local)) * DAY),
         "M": FieldRule(3, _month, _set_month, lambda local: days_of(_year(local), _month(local), 1) * DAY),
         "w": _counted(4, "week", WEEK, _week, 1, lambda local: weeks_in(_weekyear(local)), offset=3 * DAY),
@@ -152,7 +207,9 @@ RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
         **dict.fromkeys("eE", _counted(7, "weekday", DAY, _weekday, 1, lambda _: 7)),
         "a": _of_day(8, "half of the day", 12 * HOUR, 2),
         "H": _of_day(9, "hour", HOUR, 24),
-        "h": _CLOCK_HOUR,
+        "k": _clock_hour(9, 24),
+        "K": _of_day(10, "hour", HOUR, 12),
+        "h": _clock_hour(10, 12),
         "m": _of_day(11, "minute", MINUTE, 60),
         "s": _of_day(12, "second", SECOND, 60),
         "S": _of_day(13, "millisecond", 1, SECOND),

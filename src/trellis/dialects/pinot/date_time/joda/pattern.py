@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Union
 
-from trellis.dialects.pinot.date_time.units import FormatError, UnsupportedFormat
+from trellis.dialects.pinot.date_time.units import FormatError
 
-LETTERS: Final = "YxweEyDMdahHmsSZ"
-_NUMBERS: Final = frozenset("YxweyDdhHmsS")
-_UNSUPPORTED: Final = "GCKkz"
+LETTERS: Final = "GCYxweEyDMdaKhHkmsSzZ"
+_NUMBERS: Final = frozenset("CYxweyDdKhHkmsS")
 _REPLACEMENTS: Final = {"X": "Z or ZZ for an offset", "L": "M for a month", "u": "e or E for a weekday"}
 _LONG_YEAR: Final = 9
 
@@ -38,6 +37,8 @@ class Field:
         """How many digits a numeric field reads at most: a year more than its width if no number follows."""
         if self.letter in "xyY":
             return self.width if self.before_number else max(self.width, _LONG_YEAR)
+        if self.letter == "C":
+            return self.width
         if self.letter == "S":
             return min(self.width, 18)
         return max(self.width, {"D": 3, "e": 1}.get(self.letter, 2))
@@ -79,8 +80,6 @@ def _is_letter(character: str) -> bool:
 
 
 def _field(letter: str, width: int) -> Field:
-    if letter in _UNSUPPORTED:
-        raise UnsupportedFormat(f"Trellis does not carry out the letter {letter} of Joda's patterns")
     if letter not in LETTERS:
         advice = (
             f"use {_REPLACEMENTS[letter]}"
@@ -116,7 +115,19 @@ MONTHS: Final = (
     *("July", "August", "September", "October", "November", "December"),
 )
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+ERAS: Final = ("BC", "AD")
 HALVES: Final = ("AM", "PM")
+
+ZONES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("UT", "UTC", "GMT"), "UTC"),
+        **dict.fromkeys(("EST", "EDT"), "America/New_York"),
+        **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
+        **dict.fromkeys(("MST", "MDT"), "America/Denver"),
+        **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
+    }
+)
+"""The zones that the letter z reads. Summer and winter name the same zone."""
 
 
 def _numbered(names: Sequence[str], first: int) -> dict[str, int]:
@@ -133,6 +144,7 @@ VALUES: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
         "M": _numbered(MONTHS, 1),
         "E": _numbered(WEEKDAYS, 1),
         "a": _numbered(HALVES, 0),
+        "G": _numbered((*ERAS, "BCE", "CE"), 0) | {"BCE": 0, "bce": 0, "CE": 1, "ce": 1},
     }
 )
 """What a text of a letter means: as it is written, all small, or all capitals."""

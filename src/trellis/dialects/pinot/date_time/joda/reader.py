@@ -16,11 +16,12 @@ from trellis.dialects.pinot.date_time.iso_calendar import HOUR, LONG_MAX, LONG_M
 from trellis.dialects.pinot.date_time.joda.fields import RULES, FieldRule, local_time_of_fields
 from trellis.dialects.pinot.date_time.joda.pattern import (
     VALUES,
+    ZONES,
     Field,
     Part,
     parse_pattern,
 )
-from trellis.dialects.pinot.date_time.time_zones import clock_of, resolve, zone_ids
+from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of, resolve, zone_ids
 from trellis.dialects.pinot.date_time.units import FormatError
 
 OFFSET: Final = (
@@ -48,7 +49,7 @@ class Reader:
         self._pieces = [re.compile(piece) for piece in pieces]
         self._fields: list[tuple[int, FieldRule, Convert]] = []
         self._offset: int | None = None
-        self._zone: int | None = None
+        self._zone: tuple[int, Callable[[str], Clock]] | None = None
         groups: list[Field] = []
         for index, part in enumerate(self._parts):
             if isinstance(part, str):
@@ -56,12 +57,14 @@ class Reader:
             groups.append(part)
             group = len(groups)
             pieces[index] = _grouped(part, pieces[index], group)
-            if part.letter == "Z" and part.width > 2:
-                self._zone = group
+            if part.letter == "z":
+                self._zone = group, lambda name: clock_of(ZONES[name])
+            elif part.letter == "Z" and part.width > 2:
+                self._zone = group, lambda name: clock_of(resolve(name).id)
             elif part.letter == "Z":
                 self._offset = group
             else:
-                self._fields.append((group, RULES[part.letter], _convert(part, year)))
+                self._fields.append((group, _rule(part), _convert(part, year)))
         self._match = re.compile("".join(pieces)).fullmatch
         self._common = _common(groups)
         self._plain_offset = self._clock.fixed if self._offset is None and self._zone is None else None
@@ -83,7 +86,7 @@ class Reader:
         if self._offset is not None:
             millis = local - offset_millis(match[self._offset])
         else:
-            clock = self._clock if self._zone is None else clock_of(resolve(match[self._zone]).id)
+            clock = self._clock if self._zone is None else self._zone[1](match[self._zone[0]])
             instant = clock.instant(local)
             if instant is None:
                 raise FormatError(f"{self._cannot_read(text)}: clocks of {clock.zone} skip this time")
@@ -151,11 +154,13 @@ def _piece(part: Part) -> str:
         return f"(?i:{re.escape(part)})"
     if part.letter in VALUES and not part.numeric:
         return _any_of(VALUES[part.letter])
+    if part.letter == "z":
+        return _any_of(ZONES)
     if part.letter == "Z":
         return _zone_ids() if part.width > 2 else OFFSET
     if part.letter in "xyY" and part.width == 2:
         return "[0-9]{2}" if part.before_number else r"\+*-?[0-9]+"
-    sign = "[+-]?" if part.letter in "yx" and part.max_digits > 1 else ""
+    sign = "[+-]?" if part.letter in "Cyx" and part.max_digits > 1 else ""
     return f"{sign}[0-9]{{1,{part.max_digits}}}"
 
 
@@ -169,6 +174,11 @@ def _zone_ids() -> str:
     ids = zone_ids()
     with_area = [zone_id for zone_id in ids if "/" in zone_id]
     return f"{_any_of(with_area)}|(?![^/]*/)(?:{_any_of(ids - set(with_area))})"
+
+
+def _rule(field: Field) -> FieldRule:
+    """Of two letters Y is the year, not that of the era."""
+    return RULES["y" if field.letter == "Y" and field.width == 2 else field.letter]
 
 
 def _convert(field: Field, year: int) -> Convert:
@@ -191,7 +201,7 @@ def _short_year(text: str, pivot: int) -> int:
 
 def _common(fields: list[Field]) -> Callable[[re.Match[str]], int | None] | None:
     """A fast reader of year, month, day and the time down to the fraction; None for other patterns."""
-    timed = {group: field for group, field in enumerate(fields, 1) if field.letter != "Z"}
+    timed = {group: field for group, field in enumerate(fields, 1) if field.letter not in "zZ"}
     letters = [field.letter for field in timed.values()]
     usual = _COMMON[: len(letters)]
     if len(letters) < 3 or sorted(letters) != sorted(usual):

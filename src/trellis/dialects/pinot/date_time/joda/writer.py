@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from trellis.dialects.pinot.date_time.iso_calendar import HOUR, MINUTE, SECOND
 from trellis.dialects.pinot.date_time.joda.fields import RULES, Local
-from trellis.dialects.pinot.date_time.joda.pattern import HALVES, MONTHS, WEEKDAYS, Part, parse_pattern
+from trellis.dialects.pinot.date_time.joda.pattern import ERAS, HALVES, MONTHS, WEEKDAYS, Part, parse_pattern
 from trellis.dialects.pinot.date_time.time_zones import Clock, clock_of
+from trellis.dialects.pinot.date_time.units import FormatError
 
 
 class DisplayedTime(NamedTuple):
@@ -53,7 +54,7 @@ def _writer(part: Part) -> Write:
     if letter == "S":
         return partial(_fraction, width)
     if letter in "xyY" and width == 2:
-        year_of = RULES[letter].get
+        year_of = RULES["x" if letter == "x" else "y"].get
         return lambda displayed: f"{abs(year_of(displayed.local)) % 100:02}"
     if part.numeric:
         return partial(_number, RULES[letter].get, width)
@@ -71,16 +72,26 @@ def _fraction(width: int, displayed: DisplayedTime) -> str:
     return f"{millis:03}".ljust(min(width, 15), "0")[:width] if millis else "0" * width
 
 
-_NAMES: Final = {"a": HALVES, "M": ("", *MONTHS), "E": ("", *WEEKDAYS)}
+_NAMES: Final = {"G": ERAS, "a": HALVES, "M": ("", *MONTHS), "E": ("", *WEEKDAYS)}
 """The names of a letter by the value of its field."""
 
 
 def _text(letter: str, width: int) -> Write:
+    length = None if width >= 4 else 3
     if letter in _NAMES:
         names, value_of = _NAMES[letter], RULES[letter].get
-        length = None if width >= 4 else 3
         return lambda displayed: names[value_of(displayed.local)][:length]
+    if letter == "z":
+        return _zone_name if length else _refuse_long_name
     if width > 2:
         return lambda displayed: displayed.clock.zone
     colon = ":" if width == 2 else ""
     return lambda displayed: offset_text(displayed.local - displayed.millis, colon)
+
+
+def _zone_name(displayed: DisplayedTime) -> str:
+    return displayed.clock.name(displayed.millis) or offset_text(displayed.local - displayed.millis, ":")
+
+
+def _refuse_long_name(displayed: DisplayedTime) -> str:
+    raise FormatError("The pattern letters zzzz write a name that differs from one Java to the next, use ZZZ")
