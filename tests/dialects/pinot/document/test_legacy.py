@@ -11,6 +11,7 @@ from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError
 
 
@@ -152,3 +153,11 @@ def test_what_is_missing_is_told_at_once() -> None:
 def test_several_values_are_refused() -> None:
     with pytest.raises(SchemaFaults, match=r"Unsupported multi-value for time field\."):
         schema_of(granule("t", "INT", "DAYS"), singleValueField=False)
+
+
+def test_texts_of_a_legacy_time_need_not_sort_by_time() -> None:
+    """Pinot asks it of dateTime fields alone."""
+    schema = schema_of(granule("t", "STRING", "DAYS", timeFormat="SIMPLE_DATE_FORMAT:MM/dd/yyyy"))
+    assert faults_of(schema) == ()
+    (fault,) = faults_of(read_schema(write_schema(schema)).schema)
+    assert fault.message.startswith("SIMPLE_DATE_FORMAT pattern MM/dd/yyyy has to be sorted by both")

@@ -22,15 +22,18 @@ from trellis.dialects.pinot.validation.expressions import check_expression
 from trellis.dialects.pinot.validation.table_rules import table_faults
 
 
-def instant_faults(field: PlacedField) -> Iterator[Fault]:
-    """The faults of the format, the sample and the granularity of a dateTime field."""
+def instant_faults(field: PlacedField, has_to_sort: bool = True) -> Iterator[Fault]:
+    """The faults of the format, the sample and the granularity of a dateTime field.
+
+    `has_to_sort`: texts of its pattern are to sort by time, which Pinot asks of all but a legacy time field.
+    """
     form = None
     try:
         form = parse_format(field.spec.format or "")
     except FormatError as error:
         key = "format" if field.spec.format is not None else None
         yield field.fault(f"Invalid format: {field.spec.format}: {error}", key)
-    if form is not None and form.pattern is not None and not is_sortable(form.pattern):
+    if has_to_sort and form is not None and form.pattern is not None and not is_sortable(form.pattern):
         message = f"pattern {form.pattern} has to be sorted by both lexicographical and datetime order"
         yield field.fault(f"SIMPLE_DATE_FORMAT {message}", "format")
     if form is not None and field.spec.sample is not None:
@@ -105,7 +108,7 @@ def faults_of(schema: PinotSchema, table_config: Mapping[str, Any] | None = None
     for field in fields:
         faults += _field_faults(field)
         if field.spec.field_type is FieldType.DATE_TIME:
-            faults += instant_faults(field)
+            faults += instant_faults(field, has_to_sort=field.spec.name != schema.legacy_time)
     faults += _case_faults(fields)
     faults += transform_faults(fields)
     faults += _key_faults(schema, fields)
