@@ -31,7 +31,7 @@ os.environ["TRELLIS_HISTORY"] = _HISTORY.name
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("few", deadline=None, max_examples=5)
-settings.load_profile(os.environ.get("TRELLIS_EXAMPLES") or ("ci" if os.environ.get("CI") else "dev"))
+settings.load_profile(os.environ.get("TRELLIS_PROPERTIES") or ("ci" if os.environ.get("CI") else "dev"))
 
 
 # --- Spark -----------------------------------------------------------------------------------------------

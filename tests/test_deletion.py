@@ -52,7 +52,7 @@ class Remaining:
         completed = subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(self.folder / "src"), "TRELLIS_EXAMPLES": "few"},
+            env={**os.environ, "PYTHONPATH": str(self.folder / "src"), "TRELLIS_PROPERTIES": "few"},
             capture_output=True,
             text=True,
             check=False,
