@@ -192,7 +192,7 @@ def test_ordinary_lines_go_by_columns_and_others_alone(
         return batches, indexes
 
     monkeypatch.setattr(batcher.LineBatcher, "build_batches", keep_remaining)
-    call = {"schema": f"{VESSEL_CALL}1-2-1", "data": {"berth": "A", "draughtM": 7.50, "tugCount": 2}}
+    call = {"schema": f"{VESSEL_CALL}1-2-1", "data": {"berth": "A-0", "draughtM": 7.50, "tugCount": 0}}
     late = {"schema": f"{VESSEL_CALL}1-0-0", "data": {"berth": "B", "arrivedAt": "2031-04-30T06:00:00+02:00"}}
     texts = [json.dumps(entity, separators=(",", ":")) for entity in (call, late)]
     ordinary = {
@@ -208,7 +208,7 @@ def test_ordinary_lines_go_by_columns_and_others_alone(
     assert sorted({*remaining}) == [40, 50]
     [rows] = (content for path, content in files.items() if "name=vessel_call" in path)
     assert Counter(row.split(b"\t", 9)[9] for row in rows) == {
-        b"A\t\\N\t7.5\t\\N\t\\N\t\\N\t2": 196,
+        b"A-0\t\\N\t7.5\t\\N\t\\N\t\\N\t0": 196,
         b"B\t2031-04-30T06:00:00+02:00\t\\N\t\\N\t\\N\t\\N\t\\N": 98,
         b"spaced\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N": 1,
     }

@@ -248,8 +248,10 @@ def _date(values: pa.Array, place: _Place) -> pa.Array:
 
 def _integer_text(values: pa.Array, place: _Place) -> pa.Array:
     """Integers as they are written; a zero may have a sign."""
-    if pc.any(pc.equal(values, 0)).as_py():
-        place.fits[pc.match_substring(place.lines, b"-0").to_numpy(zero_copy_only=False)] = False
+    is_zero = pc.equal(values, 0)
+    if pc.any(is_zero).as_py():
+        has_sign = pc.match_substring_regex(place.lines, ": *-0 *[,}]")
+        place.fits[pc.fill_null(pc.and_(is_zero, has_sign), False).to_numpy(zero_copy_only=False)] = False
     return values.cast(pa.string())
 
 
