@@ -159,7 +159,7 @@ def _content(path: Path) -> Any:
 
 @pytest.mark.parametrize("format", ["parquet", "csv"])
 @pytest.mark.parametrize("validate", ["true", "false"])
-@settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(data=st.data())
 def test_lines_by_columns_give_what_each_gives_alone(format: str, validate: str, data: st.DataObject) -> None:
     family = [*data.draw(growing_families()).values()][:3]

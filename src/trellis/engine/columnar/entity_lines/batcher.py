@@ -100,8 +100,8 @@ class _ReadEntities(NamedTuple):
 
 
 class _LineRows:
-    """The rows of some lines of which the texts are known by field. `fits` is cleared for lines that are no
-    ordinary ones."""
+    """The rows of some lines whose texts are known by field. `fits` is cleared for lines that are not
+    ordinary."""
 
     def __init__(self, batcher: LineBatcher, placed: PlacedLines, texts: pa.Table, indexes: Indexes) -> None:
         self.batcher, self.projection = batcher, batcher.projection
@@ -121,10 +121,7 @@ class _LineRows:
         self._check_times()
         entities = split_entities(self.texts, self.projection, self.fits)
         groups = list(self._read_entities(entities))
-        return [
-            self._line_batch(builder, id_generator),
-            *self._entity_batches(groups, entities),
-        ]
+        return [self._line_batch(builder, id_generator), *self._entity_batches(groups, entities)]
 
     def _check_times(self) -> None:
         name, earliest = self.projection.time_column, self.projection.earliest
@@ -134,13 +131,15 @@ class _LineRows:
 
     def _read_entities(self, entities: Entities) -> Iterator[_ReadEntities]:
         """Read the entities of lines that still fit."""
-        by_address = list(entities.by_address())
-        for address, places in by_address:
-            if self.batcher.reader_of(address) is None:
+        readers: list[tuple[EntityReader, Indexes]] = []
+        for address, places in entities.by_address():
+            if (reader := self.batcher.reader_of(address)) is None:
                 self.fits[entities.rows[places]] = False
-        for address, all_places in by_address:
+            else:
+                readers.append((reader, places))
+        for reader, all_places in readers:
             places = all_places[self.fits[entities.rows[all_places]]]
-            if (reader := self.batcher.reader_of(address)) is None or not len(places):
+            if not len(places):
                 continue
             read = reader.read(entities.lines.take(pa.array(places)))
             fit: Mask = np.zeros(len(places), np.bool_)
