@@ -13,7 +13,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+import trellis
 import trellis.engine.columnar.entity_lines.batcher as batcher
+from destinations.postgres_server import postgres
 from dialects.snowplow.enriched import (
     ENVELOPE,
     VESSEL_CALL,
@@ -22,6 +24,7 @@ from dialects.snowplow.enriched import (
     write_registry,
     write_run,
 )
+from dialects.snowplow.loading.runs import TABLE
 from dialects.snowplow.schemas import instances, objects
 from dialects.snowplow.test_laws import growing_families
 from trellis.dialects.snowplow.client.references import RegistryReferences
@@ -31,6 +34,8 @@ from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.engine.runner import InlineRunner
 from trellis.pipelines.report import Report
+
+__all__ = ["postgres"]
 
 ODD_TEXTS = (
     "",
@@ -87,6 +92,7 @@ ODD_DATA = (
     '{"a":1}{"a":2}',
     '{"a":1',
 )
+TABLES = ("events", TABLE, "_trellis_discards")
 PLACES = ("unstruct_event", "contexts", "derived_contexts")
 
 
@@ -212,3 +218,39 @@ def test_ordinary_lines_go_by_columns_and_others_alone(
         b"B\t2031-04-30T06:00:00+02:00\t\\N\t\\N\t\\N\t\\N\t\\N": 98,
         b"spaced\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N": 1,
     }
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "postgres"])
+def test_loads_by_columns_cut_and_convert_as_each_alone(
+    tmp_path: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL has texts with a length: 50 events are cut in app_id, 20 entities in berth."""
+    times = ("2031-04-30T06:00:00.5Z", "2031-04-30T06:00:00+02:00")
+    events = []
+    for number in range(150):
+        data = {"berth": "K" * (number % 15), "draughtM": number / 7, "arrivedAt": times[number % 2]}
+        text = json.dumps({"schema": f"{VESSEL_CALL}1-2-1", "data": data}, separators=(",", ":"))
+        app_id = "w" * (256 if number % 3 == 0 else 255)
+        fields = {"unstruct_event": _envelope("unstruct_event", [text]), "tr_total": "12.5"}
+        events.append(_line_with(number, app_id=app_id, **fields))
+    run, registry = write_run(tmp_path, events), write_registry(tmp_path)
+    rows = []
+    for least in (1, 1_000):
+        monkeypatch.setattr(batcher, "MIN_LINES", least)
+        url = f"duckdb:{tmp_path / str(least)}.duckdb"
+        if kind == "postgres":
+            server = request.getfixturevalue("postgres")
+            url = server.url(server.new_database())
+        sink = trellis.pipeline(
+            "shop", url, dataset="atomic", dialect="snowplow", engine="inline", settings={"validate": "false"}
+        )
+        sink.load(str(run), schema=registry, load_id="7")
+        rows.append({name: _rows(sink.destination.query("atomic", name)) for name in TABLES})
+    assert rows[0] == rows[1]
+    discards = 70 if kind == "postgres" else 0
+    assert [len(rows[0][name]) for name in TABLES] == [150, 150, discards]
+
+
+def _rows(stored: Any) -> list[str]:
+    """Rows as texts in some order, without the times of loads."""
+    return sorted(repr({**row, "load_tstamp": None, "discarded_at": None}) for row in stored)

@@ -32,7 +32,10 @@ _MIN_SHARE: Final = 0.5
 """After so many entities of a schema, at least this share must have been ordinary."""
 _CLOSE: Final = ord("}")
 _NEWLINE: Final = ord("\n")
-_TIME: Final = r"^[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?Z$"
+_TIME: Final = (
+    r"^[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
+    r"(?:Z|[-+][01][0-9]:[0-5][0-9])$"
+)
 _DATE: Final = r"^[1-9][0-9]{3}-[01][0-9]-[0-3][0-9]$"
 _STAMP: Final = pa.timestamp("us", "UTC")
 
