@@ -156,6 +156,14 @@ def test_gzip(tmp_path: Path) -> None:
         assert file.read().split("\t")[9:] == ["A", "\\N\n"]
 
 
+def test_files_that_are_called_tsv_are_lines_of_events(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    (run / "part-00000").rename(run / "part-00000.tsv")
+    [report] = shred(tmp_path, write_registry(tmp_path))
+    assert (report.rows.loaded, report.rows.rejected) == (1, 0)
+    assert [row[9:] for row in lines(tmp_path / "out" / RUN / FAMILY / "part-00000.txt")] == [["A", r"\N"]]
+
+
 def test_seed_s81_parquet_of_many_runs_is_one_table_although_columns_were_added(tmp_path: Path) -> None:
     write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
     write_run(
