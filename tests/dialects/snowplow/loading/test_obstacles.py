@@ -65,6 +65,25 @@ def test_files_that_were_cut_or_deleted_stop_the_load(
     assert "events" not in warehouse.tables("atomic")
 
 
+def test_files_of_failed_events_that_were_cut_or_deleted_stop_the_load(
+    warehouse: SqlWarehouse, registry: str, tmp_path: Path
+) -> None:
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1), "no event", "nor this"])
+    [file] = run.glob("output=bad/*/name=loader_parsing_error/part-*")
+    content = file.read_bytes()
+    for kept, reason in (
+        (content[:-10], f"{file}:2: not an event that failed; the file was changed after it was shredded"),
+        (content[: content.index(b"\n") + 1], f"{file.parents[1]}: 1 rows, and the manifest says 2"),
+        (b"", f"{file.parents[1]}: 0 rows, and the manifest says 2"),
+    ):
+        file.write_bytes(kept)
+        with pytest.raises(SchemaError) as refusal:
+            load(warehouse, registry, run)
+        assert str(refusal.value).startswith(f"{reason}")
+        assert str(refusal.value).endswith(", shred the run again")
+    assert warehouse.tables("atomic") == {}
+
+
 @pytest.mark.parametrize("file", [COMPLETION_FILE, FAMILIES_FILE])
 def test_manifests_that_are_none(warehouse: SqlWarehouse, registry: str, run: Path, file: str) -> None:
     for content, reason in (

@@ -17,6 +17,7 @@ from trellis.dialects.snowplow.enriched.bad_event import failed_place
 from trellis.dialects.snowplow.runs.layouts import BAD_PATH
 from trellis.dialects.snowplow.runs.manifest import ARTIFACT, RunManifest
 from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
+from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Table
 
 
@@ -155,13 +156,19 @@ def failed_rows(run: Path, manifest: RunManifest, now: datetime) -> Iterator[dic
 
 
 def bad_events(run: Path) -> Iterator[tuple[str, str, str]]:
-    """The kind, the message and the line of each event of a run that reached no table."""
+    """The kind, the message and the line of each event of a run that reached no table. Raises SchemaError."""
     for file in sorted((run / BAD_PATH).glob("name=*/part-*")):
         kind = file.parent.name.removeprefix("name=")
         with file.open(encoding="utf-8") as lines:
-            for line in lines:
-                data = json.loads(line)["data"]
-                yield kind, data["failure"]["message"], data["payload"]
+            for number, line in enumerate(lines, start=1):
+                try:
+                    data = json.loads(line)["data"]
+                    yield kind, data["failure"]["message"], data["payload"]
+                except (ValueError, KeyError, TypeError):
+                    raise SchemaError(
+                        f"{file}:{number}: not an event that failed; the file was changed after it was "
+                        "shredded, shred the run again"
+                    ) from None
 
 
 def naive(time: datetime | None) -> datetime | None:
