@@ -21,6 +21,7 @@ from trellis.dialects.snowplow.columns.column_types import varchar
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.runs.layouts import ATOMIC
 from trellis.dialects.snowplow.runs.loading import loader as module
+from trellis.dialects.snowplow.runs.loading.inspection import TableInspector
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE, RunManifest
 from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
@@ -447,6 +448,10 @@ def test_a_run_that_is_compatible_is_loaded_as_such(warehouse: SqlWarehouse, tmp
             number == 0,
         )
     assert columns(warehouse) == ["berth", "m", "m.x"]
+    runs = loader(warehouse, registry)
+    for compat, state in ((False, "altered"), (True, "current")):
+        inspector = TableInspector(warehouse, runs.registry, "atomic", compat)
+        assert [status.state for status in inspector.inspect()] == [state]
     rows = warehouse.execute(f'SELECT berth, m, "m.x" FROM atomic.{TABLE} ORDER BY 1')
     assert rows[::2] == [("B", None, None), ("\\N", '{"x":"a\\r\\nb"}', "a\r b")]
 
