@@ -248,6 +248,15 @@ def show_ddl(
     dataset: Annotated[
         str, option("--dataset", metavar="NAME", panel=HOW, help="Schema of the tables, default atomic.")
     ] = "atomic",
+    layout: Annotated[
+        str,
+        option(
+            "--layout",
+            metavar="NAME",
+            panel=HOW,
+            help="model (default): a table for each family; wide: columns of the table of events, for spark.",
+        ),
+    ] = "model",
     compat: Annotated[
         bool, option("--compat", panel=HOW, help="Repeat what Snowplow's own tools do wrong.")
     ] = False,
@@ -260,22 +269,30 @@ def show_ddl(
     from trellis.dialects.snowplow.client.locator import open_registry
     from trellis.dialects.snowplow.client.selection import Selection, parse_version
     from trellis.dialects.snowplow.columns.profiles import get_profile
-    from trellis.dialects.snowplow.ddl.rendering import Rendering
-    from trellis.errors import UsageError
+    from trellis.dialects.snowplow.ddl.rendering import Rendering, report_dict
+    from trellis.dialects.snowplow.ddl.wide_rendering import WideRendering
+    from trellis.errors import UsageError, nearest
+
+    if layout not in ("model", "wide"):
+        raise UsageError(f"--layout: there is no {layout!r}{nearest(layout, ('model', 'wide'))}")
 
     source = open_registry(at, assume_order=assume_order)
     selection = Selection.parse(schemas) if schemas else Selection()
     families = selection.read(source)
     if schemas and not families:
         raise selection.unknown(source)
-    overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
-    rendering = Rendering(get_profile(target), dataset, compat, overlays)
+    rendering: Rendering | WideRendering
+    if layout == "wide":
+        rendering = WideRendering.of(get_profile(target), dataset)
+    else:
+        overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
+        rendering = Rendering(get_profile(target), dataset, compat, overlays)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
     if start and not scripts:
         raise UsageError(f"--from: none of these schemas has a version {start}")
     if json:
-        print_json(rendering.to_dict(tables, scripts))
+        print_json(report_dict(tables, scripts))
     else:
         typer.echo("\n".join(report.sql for report in (scripts if start else tables)), nl=False)
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from trellis.dialects.snowplow.columns.family_table import merge_family
 from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import get_profile
-from trellis.dialects.snowplow.ddl.rendering import Rendering
+from trellis.dialects.snowplow.ddl.rendering import Rendering, report_dict
 from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
@@ -146,7 +146,7 @@ def show_ddl(
     except UsageError as error:
         raise Refusal(400, str(error)) from None
     documents = [schema.document for schema in schemas]
-    return json_answer(rendering.to_dict(rendering.tables({family: documents}), ()))
+    return json_answer(report_dict(rendering.tables({family: documents}), ()))
 
 
 @router.get("/{vendor}/{name}/{format}/{model}/overlay")
