@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dialects.snowplow.enriched import (
-    ORDER,
     VESSEL_CALL,
     enriched_line,
     event_id,
@@ -28,41 +27,6 @@ from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.engine.staging.dead_letters import DISCARDS
 from trellis.errors import DestinationError, SchemaError
-
-
-@pytest.mark.parametrize("format", ["csv", "parquet", "orc"])
-def test_seed_s50_tables_grow_with_each_run(warehouse: SqlWarehouse, tmp_path: Path, format: str) -> None:
-    """The RFC's example end to end; the run of the first version is loaded last once more."""
-    versions = ORDER.split()
-    expected = {
-        "1-0-0": ["berth", "arrived_at"],
-        "1-1-0": ["draught_m"],
-        "1-2-0": ["agent", "pilot"],
-        "1-0-1": ["cargo"],
-        "1-2-1": ["tug_count"],
-    }
-    names: list[str] = []
-    for number, version in enumerate(versions):
-        registry = write_registry(tmp_path, " ".join(versions[: number + 1]))
-        line = enriched_line(number, vessel_call(version, berth=version, **DATA[version]), app_id="web")
-        report = load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format=format))
-        assert (report.state, report.rows) == ("loaded", {TABLE: 1, "events": 1})
-        names += expected[version]
-        assert columns(warehouse) == names
-        assert warehouse.tables("atomic")[TABLE].comment == f"{VESSEL_CALL}{version}"
-    rows = warehouse.execute(
-        "SELECT berth, CAST(arrived_at AS VARCHAR), draught_m, agent, pilot, cargo, tug_count "
-        f"FROM atomic.{TABLE} ORDER BY root_id"
-    )
-    assert rows == [
-        ("1-0-0", "2024-03-09 03:06:07", None, None, None, None, None),
-        ("1-1-0", None, 1.5, None, None, None, None),
-        ("1-2-0", None, None, "a\\N", True, None, None),
-        ("1-0-1", None, None, None, None, "\\N", None),
-        ("1-2-1", None, None, None, None, None, 2),
-    ]
-    assert warehouse.execute("SELECT count(*), min(app_id) FROM atomic.events") == [(5, "web")]
-    assert warehouse.execute("SELECT count(*) FROM atomic.events WHERE load_tstamp IS NULL") == [(0,)]
 
 
 def test_an_older_run_goes_into_a_newer_table(warehouse: SqlWarehouse, tmp_path: Path) -> None:
@@ -247,22 +211,6 @@ def test_every_load_keeps_its_discards_beside_those_of_other_loads(
     assert warehouse.execute(
         "SELECT load_id, table_name, column_name, path, value, position FROM atomic._trellis_discards"
     ) == [(f"{run}/", TABLE, "tug_count", "/tugCount", "many", 0)]
-
-
-def test_an_older_run_that_knew_fewer_versions_is_loaded_last(
-    warehouse: SqlWarehouse, tmp_path: Path
-) -> None:
-    registry = write_registry(tmp_path, "1-0-0")
-    older = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="old"))])
-    registry = write_registry(tmp_path)
-    newer = shred(tmp_path, warehouse, registry, [enriched_line(2, vessel_call("1-2-1", berth="new"))])
-    load(warehouse, registry, newer, verification="definition")
-    assert load(warehouse, registry, older, verification="definition").statements == []
-    assert warehouse.tables("atomic")[TABLE].comment == f"{VESSEL_CALL}1-2-1"
-    assert warehouse.execute(f"SELECT berth, tug_count FROM atomic.{TABLE} ORDER BY 1") == [
-        ("new", None),
-        ("old", None),
-    ]
 
 
 ALTERED = {
