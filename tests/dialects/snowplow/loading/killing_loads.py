@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -20,6 +20,7 @@ import duckdb  # noqa: F401  what a load needs is imported before the forks
 import psycopg
 import pyarrow.parquet  # noqa: F401
 
+from dialects.snowplow.forks import in_fork
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
@@ -55,19 +56,6 @@ def show_rows(url: str, killed: bool) -> None:
     rows = {table: warehouse.execute(f"SELECT count(*) FROM atomic.{table}")[0][0] for table in COUNTED}
     print(json.dumps({"killed": killed, "rows": rows}), flush=True)
     warehouse.close()
-
-
-def in_fork(work: Callable[[], None]) -> int:
-    """The status with which a fork of this process ends."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1]
 
 
 def main(template: str, registry: str, run: str, step: int) -> None:

@@ -12,12 +12,12 @@ from dialects.snowplow.enriched import enriched_line, vessel_call, write_registr
 from dialects.snowplow.loading.runs import shred_for
 
 SCRIPT = Path(__file__).with_name("killing_loads.py")
-SRC = Path(__file__).parents[4] / "src"
+TESTS = Path(__file__).parents[3]
 STEP = 4
 """Statements between two kills."""
 
 
-def test_r91_seed_s65_a_killed_load_leaves_exactly_one_load(url: str, tmp_path: Path) -> None:
+def test_r91_seed_s65_b26_a_killed_load_leaves_exactly_one_load(url: str, tmp_path: Path) -> None:
     registry = write_registry(tmp_path)
     lines = [
         enriched_line(1, vessel_call("1-2-1", berth="A")),
@@ -31,7 +31,7 @@ def test_r91_seed_s65_a_killed_load_leaves_exactly_one_load(url: str, tmp_path: 
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(SRC)},
+        env={**os.environ, "PYTHONPATH": f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}"},
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     results = [json.loads(line) for line in ran.stdout.splitlines()]
