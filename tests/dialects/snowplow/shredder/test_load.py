@@ -208,9 +208,16 @@ def test_on_missing_stop_writes_nothing(tmp_path: Path) -> None:
     assert query(tmp_path, "SELECT table_name FROM information_schema.tables") == []
 
 
-def test_a_registry_that_does_not_answer_is_not_a_bad_event(tmp_path: Path) -> None:
-    with pytest.raises(SourceError):
+def test_b14_a_registry_that_does_not_answer_is_not_a_bad_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trellis.dialects.snowplow.client.http.PAUSES", (0, 0))
+    with pytest.raises(SourceError) as failure:
         load(tmp_path, [enriched_line(1, vessel_call("1-0-0"))], "http://127.0.0.1:9")
+    assert str(failure.value) == (
+        "registry http://127.0.0.1:9/api does not answer ([Errno 111] Connection refused); nothing was "
+        "decided about its schemas: check its URL, and try again"
+    )
     assert query(tmp_path, "SELECT table_name FROM information_schema.tables") == []
 
 

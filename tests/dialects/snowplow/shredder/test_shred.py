@@ -142,11 +142,15 @@ def test_a_run_that_is_there_is_passed_over(tmp_path: Path) -> None:
     assert (tmp_path / "out" / RUN / "shredding_complete.json").read_text() == before
 
 
-def test_a_run_folder_without_completion_file_is_not_written_over(tmp_path: Path) -> None:
+def test_b17_a_run_folder_without_completion_file_is_not_written_over(tmp_path: Path) -> None:
     write_run(tmp_path, [enriched_line(1)])
     (tmp_path / "out" / RUN).mkdir(parents=True)
-    with pytest.raises(UsageError, match="an incomplete run is in the way; delete the folder"):
+    with pytest.raises(UsageError) as refusal:
         shred(tmp_path, write_registry(tmp_path))
+    assert str(refusal.value) == (
+        f"{tmp_path}/out/{RUN}: an incomplete run is in the way; delete the folder, or name another with "
+        "--out"
+    )
 
 
 def test_gzip(tmp_path: Path) -> None:
