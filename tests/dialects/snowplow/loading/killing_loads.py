@@ -1,6 +1,6 @@
-"""A script that kills loads of runs at every so many statements.
+"""A script that kills loads of runs at every statement.
 
-    python killing_loads.py URL_WITH_{} REGISTRY RUN STEP
+    python killing_loads.py URL_WITH_{} REGISTRY RUN
 
 {} stands for the end of the name of a database or file. Each load runs in a fork of this process: it is
 killed, run again, and what is then in the tables is printed, one JSON object a line.
@@ -58,8 +58,8 @@ def show_rows(url: str, killed: bool) -> None:
     warehouse.close()
 
 
-def main(template: str, registry: str, run: str, step: int) -> None:
-    for statement in count(step=step):
+def main(template: str, registry: str, run: str) -> None:
+    for statement in count():
         url = template.format(statement)
         if url.startswith("postgres"):
             with psycopg.connect(f"{url.rpartition('/')[0]}/postgres", autocommit=True) as server:
@@ -73,4 +73,4 @@ def main(template: str, registry: str, run: str, step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4], int(sys.argv[4]))
+    main(*sys.argv[1:4])
