@@ -418,6 +418,18 @@ def test_the_server_describes_itself(api: Api) -> None:
     assert api.get("/api/meta/health").status_code == 503
 
 
+def test_columns_of_wide_rows(api: Api) -> None:
+    api.publish_all("1-0-0")
+    path = f"{NAME}/1/ddl?layout=wide"
+    [table] = api.get(f"{path}&target=spark").json()["tables"]
+    assert [column["type"] for column in table["columns"]] == [
+        "STRUCT<`berth`: STRING>",
+        "ARRAY<STRUCT<`berth`: STRING>>",
+    ]
+    sentence = "layout wide: postgres has no statements for wide rows; expected target spark"
+    assert message(api.get(f"{path}&target=postgres")) == (400, sentence)
+
+
 def test_seed_s89_tables_and_json_paths_of_a_model(api: Api) -> None:
     api.publish_all("1-0-0")
     (table,) = api.get(f"{NAME}/1/ddl?target=postgres").json()["tables"]

@@ -269,24 +269,17 @@ def show_ddl(
     from trellis.dialects.snowplow.client.locator import open_registry
     from trellis.dialects.snowplow.client.selection import Selection, parse_version
     from trellis.dialects.snowplow.columns.profiles import get_profile
-    from trellis.dialects.snowplow.ddl.rendering import Rendering, report_dict
-    from trellis.dialects.snowplow.ddl.wide_rendering import WideRendering
-    from trellis.errors import UsageError, nearest
-
-    if layout not in ("model", "wide"):
-        raise UsageError(f"--layout: there is no {layout!r}{nearest(layout, ('model', 'wide'))}")
+    from trellis.dialects.snowplow.ddl.rendering import report_dict
+    from trellis.dialects.snowplow.ddl.wide_rendering import rendering_of
+    from trellis.errors import UsageError
 
     source = open_registry(at, assume_order=assume_order)
     selection = Selection.parse(schemas) if schemas else Selection()
     families = selection.read(source)
     if schemas and not families:
         raise selection.unknown(source)
-    rendering: Rendering | WideRendering
-    if layout == "wide":
-        rendering = WideRendering.of(get_profile(target), dataset)
-    else:
-        overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
-        rendering = Rendering(get_profile(target), dataset, compat, overlays)
+    overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
+    rendering = rendering_of(layout, get_profile(target), dataset, compat, overlays)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
     if start and not scripts:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import PROFILES, Profile
-from trellis.dialects.snowplow.ddl.rendering import ColumnReport, ScriptReport, TableReport
+from trellis.dialects.snowplow.ddl.rendering import ColumnReport, Rendering, ScriptReport, TableReport
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
 from trellis.dialects.snowplow.rows.csv import EVENTS
@@ -15,9 +16,10 @@ from trellis.dialects.snowplow.typed.fields import Entity
 from trellis.dialects.snowplow.typed.merge import WideColumns, merge_wide_columns
 from trellis.dialects.snowplow.typed.types import Array, Decimal, Field, ScalarName, Struct, Type
 from trellis.dialects.snowplow.versions.order import up_to
-from trellis.errors import UsageError
+from trellis.errors import UsageError, nearest
 from trellis.warehouses.statements import ColumnDefinition, add_columns
 
+_LAYOUTS: Final = ("model", "wide")
 _SPARK: Final = PROFILES["spark"]
 _ENTITIES: Final[tuple[Entity, ...]] = ("unstruct_event", "contexts")
 _SCALARS: Final[Mapping[ScalarName, str]] = {
@@ -37,13 +39,6 @@ class WideRendering:
     """A schema may be that of an event or of a context, so each family has two columns."""
 
     dataset: str
-
-    @staticmethod
-    def of(profile: Profile, dataset: str) -> WideRendering:
-        """Raises UsageError."""
-        if profile is not _SPARK:
-            raise UsageError(f"--layout wide: {profile.name} has no wide rows here; name --target spark")
-        return WideRendering(dataset)
 
     def tables(self, families: Mapping[Family, Sequence[SchemaDocument]]) -> list[TableReport]:
         """What each family adds to the table of events."""
@@ -92,12 +87,27 @@ class WideRendering:
         return _SPARK.warehouse.reference(self.dataset, EVENTS)
 
 
+def rendering_of(
+    layout: str, profile: Profile, dataset: str, compat: bool, overlays: Mapping[Family, Overlay]
+) -> Rendering | WideRendering:
+    """What shows tables in a layout: model or wide. Raises UsageError."""
+    if layout not in _LAYOUTS:
+        raise UsageError(f"layout: there is no {layout!r}{nearest(layout, _LAYOUTS)}")
+    if layout == "model":
+        return Rendering(profile, dataset, compat, overlays)
+    if profile is not _SPARK:
+        raise UsageError(
+            f"layout wide: {profile.name} has no statements for wide rows; expected target spark"
+        )
+    return WideRendering(dataset)
+
+
 def missing_fields(old: Type, new: Type) -> Iterator[tuple[tuple[str, ...], Type]]:
     """The fields that a type lacks which a later one has, with their paths.
 
-    >>> berth, cargo = (Field(name, Scalar("string"), True) for name in ("berth", "cargo"))
-    >>> list(missing_fields(Array(Struct((berth,)), False), Array(Struct((berth, cargo)), False)))
-    [(('element', 'cargo'), Scalar(name='string'))]
+    >>> berth, depth = Field("berth", Array(Struct(()), False), True), Field("depth", Decimal(9, 2), True)
+    >>> list(missing_fields(Array(Struct((berth,)), False), Array(Struct((berth, depth)), False)))
+    [(('element', 'depth'), Decimal(precision=9, scale=2))]
     """
     if isinstance(old, Array) and isinstance(new, Array):
         deeper = missing_fields(old.item, new.item)
