@@ -14,11 +14,14 @@ from destinations.postgres_server import Server
 from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry
 from dialects.snowplow.families import document, text
 from dialects.snowplow.loading.runs import TABLE, columns, load, loader, shred
+from dialects.snowplow.shredder.test_wide import load as load_wide
+from dialects.snowplow.shredder.test_wide import pipeline as wide_pipeline
 from trellis.dialects.snowplow.runs.loading.loader import RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
 from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.duckdb import DuckDBWarehouse
+from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.dialects.snowplow.runs.warehouses.postgres import PostgresWarehouse
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.errors import DestinationError, SchemaError, UsageError
@@ -114,6 +117,24 @@ def test_a_run_for_another_warehouse_is_refused(tmp_path: Path, registry: str) -
         SchemaError, match=r"in duckdb iglu:\S+/1-2-2 makes no such table; shred the run again"
     ):
         load(warehouse, registry, run)
+
+
+@pytest.mark.parametrize("place", ["duckdb:shop.duckdb", "delta:lake"])
+def test_a_dataset_of_wide_rows_is_refused(tmp_path: Path, registry: str, place: str) -> None:
+    lines = [enriched_line(number, vessel_call("1-0-0", berth="A")) for number in range(2)]
+    load_wide(wide_pipeline(tmp_path, place), tmp_path, lines[:1], registry)
+    kind, _, path = place.partition(":")
+    warehouse = open_warehouse(f"{kind}:{tmp_path / path}")
+    run = shred(tmp_path, warehouse, registry, lines[1:])
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, run)
+    assert str(refusal.value) == (
+        f"events: its rows are wide, with columns such as unstruct_event_{TABLE}, and the run has a table "
+        "for each schema; load its events with `trellis load --option layout=wide`, or the run into another "
+        "dataset"
+    )
+    assert TABLE not in warehouse.tables("atomic")
+    warehouse.close()
 
 
 def test_an_overlay_that_is_stored_after_a_run_was_shredded(
