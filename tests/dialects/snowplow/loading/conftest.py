@@ -30,10 +30,13 @@ def warehouse(url: str) -> Iterator[SqlWarehouse]:
 
 
 @pytest.fixture(params=["duckdb", "postgres", "delta"])
-def any_warehouse(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunWarehouse]:
-    if request.param == "delta":
-        pytest.importorskip("deltalake")
-    opened = open_warehouse(warehouse_url(request, tmp_path))
+def any_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return warehouse_url(request, tmp_path)
+
+
+@pytest.fixture
+def any_warehouse(any_url: str) -> Iterator[RunWarehouse]:
+    opened = open_warehouse(any_url)
     yield opened
     opened.close()
 
@@ -43,6 +46,7 @@ def warehouse_url(request: pytest.FixtureRequest, folder: Path) -> str:
     if request.param == "duckdb":
         return f"duckdb:{folder / 'shop.duckdb'}"
     if request.param == "delta":
+        pytest.importorskip("deltalake")
         return f"delta:{folder / 'lake'}"
     pytest.importorskip("psycopg")
     server = request.getfixturevalue("postgres")
