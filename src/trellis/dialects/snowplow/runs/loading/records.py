@@ -146,14 +146,17 @@ def failed_rows(run: Path, manifest: RunManifest, now: datetime) -> Iterator[dic
         yield _failed_row(manifest.base, number, kind, message, line, now)
 
 
-def rejected_rows(warehouse: RunWarehouse, dataset: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of FAILED_EVENTS for the lines that `trellis load` rejected, by the ids of loads."""
-    columns = ("load_id", "file", "position", "text", "reason", "rejected_at")
+def rejected_rows(warehouse: RunWarehouse, dataset: str, now: datetime) -> dict[str, list[dict[str, Any]]]:
+    """The rows of FAILED_EVENTS for the lines that `trellis load` rejected, by the ids of loads.
+
+    They have failed now: to read times with zones from DuckDB takes a package that users need not have.
+    """
+    columns = ("load_id", "file", "position", "text", "reason")
     rows: dict[str, list[dict[str, Any]]] = {}
-    for load_id, _, _, line, reason, rejected_at in sorted(warehouse.select(dataset, REJECTS, columns, {})):
+    for load_id, _, _, line, reason in sorted(warehouse.select(dataset, REJECTS, columns, {})):
         kind, _, message = reason.partition(": ")
         failed = rows.setdefault(load_id, [])
-        failed.append(_failed_row(load_id, len(failed) + 1, kind, message, line, rejected_at))
+        failed.append(_failed_row(load_id, len(failed) + 1, kind, message, line, now))
     return rows
 
 
@@ -181,12 +184,13 @@ def bad_events(run: Path) -> Iterator[tuple[str, str, str]]:
             for number, line in enumerate(lines, start=1):
                 try:
                     data = json.loads(line)["data"]
-                    yield kind, data["failure"]["message"], data["payload"]
+                    message, payload = data["failure"]["message"], data["payload"]
                 except (ValueError, KeyError, TypeError):
                     raise SchemaError(
                         f"{file}:{number}: not an event that failed; the file was changed after it was "
                         "shredded, shred the run again"
                     ) from None
+                yield kind, message, payload
 
 
 def naive(time: datetime | None) -> datetime | None:

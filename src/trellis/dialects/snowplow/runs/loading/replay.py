@@ -90,7 +90,8 @@ class Replayer:
     def _take_over_rejects(self) -> None:
         """Let the lines that `trellis load` rejected be failed events, once."""
         warehouse, dataset = self.loader.warehouse, self.loader.dataset
-        for load_id, rows in rejected_rows(warehouse, dataset).items():
+        now = datetime.now(timezone.utc)
+        for load_id, rows in rejected_rows(warehouse, dataset, now).items():
             with warehouse.commit(dataset, load_id) as commit:
                 if not warehouse.select(dataset, FAILED_EVENTS, ("number",), {"base": load_id}):
                     commit.append_rows(FAILED_EVENTS, rows)
