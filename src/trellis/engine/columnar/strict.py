@@ -123,7 +123,7 @@ class StrictReader:
         """The records of the chosen lines that fit; each line ends with a newline."""
         takes_all = len(chosen) == len(lines)
         candidates = lines if takes_all else lines.take(pa.array(chosen))
-        fits = _are_objects(candidates) & _are_utf8(candidates)
+        fits = _are_objects(candidates) & are_utf8(candidates)
         if self.misfits:
             fits &= ~self._suspects(candidates)
         tables: list[pa.Table] = []
@@ -139,7 +139,7 @@ class StrictReader:
                 continue
             part = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
             try:
-                records = read_table(_joined_bytes(part), self.schema, len(part), self.unknown_keys)
+                records = read_table(joined_bytes(part), self.schema, len(part), self.unknown_keys)
                 _check_empty_lists(records)
             except FastPathMiss as miss:
                 misses += 1
@@ -182,7 +182,7 @@ class StrictReader:
         """Which lines have values where the schema has none."""
         try:
             records = read_table(
-                _joined_bytes(lines), without_null_fields(self.schema), len(lines), self.unknown_keys
+                joined_bytes(lines), without_null_fields(self.schema), len(lines), self.unknown_keys
             )
         except FastPathMiss:
             return np.zeros(len(lines), np.bool_)
@@ -229,9 +229,11 @@ def _joined(parts: Sequence[Indexes]) -> Indexes:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def _joined_bytes(lines: pa.BinaryArray) -> pa.Buffer:
-    """The bytes of the lines, one after the other."""
-    bounds, content = bounds_of(lines)
+def joined_bytes(texts: pa.BinaryArray | pa.StringArray) -> pa.Buffer:
+    """The bytes of the texts, one after the other."""
+    if texts.null_count == len(texts):
+        return pa.py_buffer(b"")
+    bounds, content = bounds_of(texts)
     return content.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
 
 
@@ -256,7 +258,7 @@ def _are_objects(lines: pa.BinaryArray) -> Mask:
     return are_objects
 
 
-def _are_utf8(lines: pa.BinaryArray) -> Mask:
+def are_utf8(lines: pa.BinaryArray) -> Mask:
     """Which lines are UTF-8."""
     try:
         lines.cast(pa.string())

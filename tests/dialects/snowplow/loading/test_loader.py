@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -183,6 +185,42 @@ def test_values_that_do_not_fit_are_kept_beside(warehouse: SqlWarehouse, tmp_pat
     ]
     assert {event for _, event, _, _ in kept} == {event_id(1)}
     assert kept[-1][-1] == "not convertible: text into SMALLINT"
+
+
+def test_words_that_a_server_takes_for_values_are_kept_beside(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    """COPY of PostgreSQL would take each of them."""
+    registry = write_registry(tmp_path)
+    for words in ({"arrivedAt": "now"}, {"draughtM": "nan"}, {"pilot": "yes"}, {"tugCount": " 2"}):
+        line = enriched_line(1, vessel_call("1-2-1", berth="K7", **words))
+        run = shred(tmp_path, warehouse, registry, [line], settings={"validate": "false"})
+        assert load(warehouse, registry, run).discards == 1
+    assert warehouse.execute("SELECT column_name, value FROM atomic._trellis_discards ORDER BY 1") == [
+        ("arrived_at", "now"),
+        ("draught_m", "nan"),
+        ("pilot", "yes"),
+        ("tug_count", " 2"),
+    ]
+    values = "arrived_at, draught_m, pilot, tug_count"
+    assert {*warehouse.execute(f"SELECT {values} FROM atomic.{TABLE}")} == {(None, None, None, None)}
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_rows_of_usual_texts_are_those_of_any(
+    warehouse: SqlWarehouse, tmp_path: Path, format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = write_registry(tmp_path)
+    data = {"arrivedAt": "2031-12-31T23:59:59.250Z", "draughtM": 1e-7, "pilot": True, "agent": "a\\\\N\\"}
+    line = enriched_line(1, vessel_call("1-2-1", berth="é" * 6, **data), tr_total="12.5", page_title="\\N\\")
+    run = shred(tmp_path, warehouse, registry, [line], format=format)
+    assert load(warehouse, registry, run).discards == 0
+    values = "berth, arrived_at, draught_m, pilot, agent, tug_count"
+    assert warehouse.execute(f"SELECT {values} FROM atomic.{TABLE}") == [
+        ("é" * 6, datetime(2031, 12, 31, 23, 59, 59, 250_000), 1e-7, True, "a\\\\N\\", None)
+    ]
+    events = "SELECT tr_total, page_title, app_id, load_tstamp IS NULL FROM atomic.events"
+    assert warehouse.execute(events) == [(Decimal("12.50"), "\\N\\", None, False)]
 
 
 def test_a_schema_that_was_patched_since_the_run_is_refused(warehouse: SqlWarehouse, tmp_path: Path) -> None:

@@ -123,6 +123,10 @@ CASES: Final[dict[str, Case]] = {
         values=("a\ufffdb", None, None),
         csv=("a\ufffdb", r"\N", r"\N"),
     ),
+    "B07-lone surrogate where no text may be": Case(
+        raw_event(r'{"tugs":"a\ud800b"}'),
+        reason=f'schema_violations: {VESSEL_CALL}1-0-0: /tugs type: "a\ufffdb" is not of type "integer"',
+    ),
     "B07-integer of 65 bits": Case(
         raw_event('{"tugs":9223372036854775808}'),
         csv=(r"\N", r"\N", "9223372036854775808"),
