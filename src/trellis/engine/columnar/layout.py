@@ -150,7 +150,7 @@ def _scalar_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node
 def _new_scalar_node(key: str, binding: FieldBinding) -> Node | None:
     """The node of a key without a column, for the most frequent class of its values."""
     class_ = max(binding.classes, key=binding.classes.__getitem__, default=None)
-    if class_ not in _NEW_KEYS_AS:
+    if class_ is None or class_ not in _NEW_KEYS_AS:
         return None
     misfits = [other for other in (*binding.classes, *_containers(binding)) if other is not class_]
     return Node(key, binding, _NEW_KEYS_AS[class_], tuple(value_starts(misfits)))
