@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
+from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.events.families import SCHEMA_COLUMNS
 from trellis.dialects.snowplow.events.line_projection import line_projection
 from trellis.dialects.snowplow.events.router import EventRouter, family_rows, read_record
@@ -86,6 +87,7 @@ class Snowplow(DialectDefaults):
         records_name_tables=True,
         declares_nested_types=True,
         keeps_rejected_lines=True,
+        line_extensions=LINE_EXTENSIONS,
         options=NAMES,
     )
     routing = SnowplowRouting()
