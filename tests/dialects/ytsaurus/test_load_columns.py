@@ -237,6 +237,40 @@ def test_one_odd_record_costs_itself_alone(record: dict[str, Any], reason: str) 
     assert columns["int64"].to_pylist() == [n for n in range(200) if n != 123]
 
 
+HALF = "'\\ud800' is not UTF-8: half of a surrogate pair at character 1"
+BEYOND = "18446744073709551616 is beyond 64 bits; YSON integers are from -2^63 to 2^64-1"
+
+
+@pytest.mark.parametrize(
+    ("document", "line", "reason"),
+    [
+        ("[{name=a;type=utf8}]", r'{"a":"\ud800"}', f'column "a": {HALF}'),
+        ("[{name=a;type=any}]", r'{"a":{"b":"\ud800"}}', f'column "a": {HALF}'),
+        ("[{name=a;type=any}]", r'{"a":{"\ud800":1}}', f'column "a": {HALF}'),
+        ("[{name=a;type=any}]", '{"a":[18446744073709551616]}', f'column "a": {BEYOND}'),
+        (
+            "[{name=a;type=any}]",
+            '{"a":{"b":1e999}}',
+            (
+                'column "a": a Decimal is not a YSON value; expected None, bool, int, float, bytes, str, '
+                "list or dict"
+            ),
+        ),
+        ("[]", r'{"a":"\ud800"}', f'column "a": {HALF}'),
+        ("[]", r'{"\ud800":1}', HALF),
+        ("[]", '{"a":[18446744073709551616]}', BEYOND),
+    ],
+)
+def test_what_yson_does_not_have_costs_its_record(document: str, line: str, reason: str) -> None:
+    """Deep in a value, too, and not the load."""
+    data = f'{{"a":null}}\n{line}\n'.encode()
+    conformed = conformer(plan_of(document, strict=document != "[]")).block(
+        Split(0, 0, "f"), Block(data, 0, 0)
+    )
+    assert [(reject.line, reject.reason) for reject in conformed.rejects] == [(1, reason)]
+    assert (conformed.counts.read, conformed.counts.loaded) == (2, 1)
+
+
 def test_values_that_arrow_would_change() -> None:
     records = [{"double": -0.0, "uint64": 2**64 - 1, "utf8": "a\0b"}, {"double": 1e308, "uint64": 0}]
     data = "".join(json.dumps(item) + "\n" for item in records).encode()

@@ -70,8 +70,7 @@ def to_stored(array: pa.Array, column: str, type: Type) -> pa.Array:
             raise YtError(f"null in a required column of the type {type}", ErrorCode.SCHEMA_VIOLATION)
         return _to_stored(array.cast(_without_times(array.type)), type)
     except YtError as error:
-        attributes = {"column": column, **error.attributes}
-        raise YtError(f'column "{column}": {error.message}', error.code, attributes=attributes) from None
+        raise error.in_column(column) from None
 
 
 def _to_stored(array: pa.Array, type: Type) -> pa.Array:
