@@ -8,7 +8,7 @@ say where records come from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -23,7 +23,7 @@ from trellis.engine.columnar.authored.fit import check_values, fit_lists, fit_va
 from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
 from trellis.engine.staging.batches import Origins, TableBatch
 from trellis.engine.text import nested_text
-from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special
+from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Remainder, Special
 from trellis.evolution.projection import Path
 from trellis.schema.model import Column, Table
 
@@ -80,6 +80,10 @@ class Records(Protocol):
         """How often there is a value under keys that no column uses, by message."""
         ...
 
+    def unused_values(self) -> Sequence[Mapping[str, Any]]:
+        """What each record has under keys that no column uses, nulls left out. Raises FastPathMiss."""
+        ...
+
 
 class ColumnReader:
     """Builds the columns of a table whose schema the user wrote."""
@@ -104,7 +108,8 @@ class ColumnReader:
         if self.program.closed and (unknown := records.rows_with_unused_keys()):
             raise SpecialRows(unknown)
         batch = TableBatch(self.table.name, records.size, origins=numbers)
-        result = ReadResult(batch, warnings=records.unused())
+        warnings = records.unused() if self.program.remainder is None else Counter[str]()
+        result = ReadResult(batch, warnings=warnings)
         columns = self._columns(records)
         if self.program.drops is not None:
             dropped = pa.array(
@@ -132,9 +137,20 @@ class ColumnReader:
                 columns[cell.column] = self._column(cell, column, records)
             except SpecialRows as rows:
                 special.update(rows.rows)
+        if self.program.remainder is not None:
+            try:
+                columns[self.program.remainder.column] = self._remainder(self.program.remainder, records)
+            except SpecialRows as rows:
+                special.update(rows.rows)
         if special:
             raise SpecialRows(sorted(special))
         return columns
+
+    def _remainder(self, remainder: Remainder, records: Records) -> pa.Array:
+        """Raises SpecialRows."""
+        values = zip(records.unused_values(), strict=True)
+        converted = _each(lambda unused: remainder.convert(unused) if unused else None, values, 0)
+        return pa.array(converted, arrow_type(self.table.columns[remainder.column]))
 
     def _column(self, cell: Cell, column: Column, records: Records) -> pa.Array:
         arrow = arrow_type(column)

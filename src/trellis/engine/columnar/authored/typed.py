@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -86,6 +86,16 @@ class BatchColumns:
             if count:
                 counts[self.program.unused(path[0])] = count
         return counts
+
+    def unused_values(self) -> Sequence[Mapping[str, Any]]:
+        names = [path[0] for path in self.arrays if path[0] not in self.program.used]
+        if not names:
+            return [{}] * self.size
+        unused = pa.record_batch([self.arrays[(name,)] for name in names], names)
+        return [
+            {name: value for name, value in row.items() if value is not None}
+            for row in marked_rows(unused, self.kinds)
+        ]
 
     def _above(self, path: Path) -> Path | None:
         """The vague place above a path."""
