@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,12 +148,12 @@ class ChunkFiles:
             raise StorageError(f"{path} is damaged ({reason}); restore it from a backup") from None
 
     def read_rows(
-        self, part: Slice, table: TableSchema, columns: Iterable[str] | None = None
+        self, part: Slice, table: TableSchema, columns: Collection[str] | None = None
     ) -> Iterator[Row]:
         """The rows of a slice under the schema of its table."""
         needed = needed_columns(part.chunk.schema, table, columns)
         for batch in self.read_batches(part, needed):
-            yield from decode_rows(part.chunk.schema, table, batch)
+            yield from decode_rows(part.chunk.schema, table, batch, columns)
 
     def read_batches(self, part: Slice, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         """Stored columns of the rows of a slice, from the row groups that hold some; None is all columns."""
