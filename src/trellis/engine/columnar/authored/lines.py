@@ -52,7 +52,7 @@ class LineReader:
         known = {key: shape for key, shape in sorted(self.shapes.items()) if key not in self.python_only}
         schema = pa.schema([pa.field(key, shape.type) for key, shape in known.items()])
         misfits = tuple(pattern for key, shape in known.items() for pattern in shape.misfits(key))
-        if not known and self.program.remainder is None:
+        if not known and (self.program.used or self.program.remainder is None):
             return False
         before = self.reader
         if before is not None and before.schema.equals(schema) and before.misfits == misfits:
