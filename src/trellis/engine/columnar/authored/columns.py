@@ -20,7 +20,7 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.authored.casts import KernelFinder
 from trellis.engine.columnar.authored.chain import chained
 from trellis.engine.columnar.authored.fit import check_values, fit_lists, fit_values
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
+from trellis.engine.columnar.strict import FastPathMiss, Indexes, SpecialRows
 from trellis.engine.staging.batches import Origins, TableBatch
 from trellis.engine.text import nested_text
 from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Remainder, Special
@@ -66,6 +66,10 @@ class Records(Protocol):
 
     def values(self, path: Path, start: int, stop: int) -> Sequence[Any]:
         """The values of some rows, as the program gets them from the records."""
+        ...
+
+    def rows_of_other_numbers(self, path: Path) -> Indexes:
+        """The rows whose values are not the doubles that the array at the path has, but integers, say."""
         ...
 
     def has_key_with(self, joint: str) -> bool:
@@ -184,7 +188,14 @@ class ColumnReader:
             if values is None:
                 return lambda start, stop: pa.nulls(stop - start, arrow)
             finder = records.kernel_finder
-            return lambda start, stop: fit(values.slice(start, stop - start), cell, arrow, zone, finder)
+            others = records.rows_of_other_numbers(cell.source) if cell.target == "same_float" else None
+
+            def convert_values(start: int, stop: int) -> pa.Array | None:
+                if others is not None and np.ptp(np.searchsorted(others, (start, stop))):
+                    return None
+                return fit(values.slice(start, stop - start), cell, arrow, zone, finder)
+
+            return convert_values
         source = cell.source
         if not source.steps or not all(map(records.is_known, (source.path, *source.arguments))):
             return None

@@ -111,6 +111,17 @@ class LineColumns:
         values: list[Any] = [None] * (stop - start) if array is None else array[start:stop].to_pylist()
         return values
 
+    def rows_of_other_numbers(self, path: Path) -> Indexes:
+        """Of whole numbers, and of those beyond a double, only the line says what they are."""
+        array = self.arrays[path]
+        if not pa.types.is_floating(array.type):
+            return np.arange(0)
+        is_whole = pc.fill_null(pc.equal(array, pc.trunc(array)), False)
+        lines = self.texts(0, self.size)
+        rows = np.flatnonzero(is_whole.to_numpy(zero_copy_only=False))
+        others = [row for row in rows if at(_parsed(lines[row]), path).__class__ is not float]
+        return np.array(others, np.int64)
+
     def _items(self, start: int, stop: int) -> list[Any]:
         """Some of the records as Python has them. Raises FastPathMiss."""
         if stop - start < self.size // 2:
