@@ -54,6 +54,11 @@ QUICK_EVENTS = 3_000
 DLT_LIMIT = 300_000
 CELLS = 12_500_000
 WIDTHS = (125, 250, 500, 1_000, 2_000)
+SECTIONS = (
+    "race", "rows", "columns", "small", "streams", "merges", "rides",
+    "registry", "shredder", "typed_tables", "lake",
+)  # fmt: skip
+"""Methods of `Bench`, in the order in which they run."""
 SKIPPABLE = {
     "dlt": (DLT,),
     "parquet": (PARQUET,),
@@ -449,23 +454,7 @@ def _options() -> argparse.Namespace:
     made.add_argument(
         "--skip", action="append", choices=tuple(SKIPPABLE), default=[], help="leave a contender out"
     )
-    made.add_argument(
-        "--only",
-        action="append",
-        choices=(
-            "race",
-            "rows",
-            "columns",
-            "small",
-            "streams",
-            "merges",
-            "rides",
-            "registry",
-            "shredder",
-            "lake",
-        ),
-        help="some sections",
-    )
+    made.add_argument("--only", action="append", choices=SECTIONS, help="some sections")
     made.add_argument("--full", action="store_true", help=f"let dlt load more than {DLT_LIMIT:,} rows too")
     made.add_argument("--dialect", default="rudderstack", help="that of the streams (rudderstack)")
     made.add_argument("--repeat", type=int, default=3, help="runs of each contender; the median counts (3)")
@@ -486,14 +475,9 @@ def main() -> None:
     options = _options()
     console = Console(width=None if os.isatty(1) else 160)
     bench = Bench(options, console)
-    sections = (
-        bench.race, bench.rows, bench.columns, bench.small, bench.streams, bench.merges, bench.rides,
-        bench.registry, bench.shredder, bench.lake,
-    )  # fmt: skip
-    for section in sections:
-        if not options.only or section.__name__ in options.only:
-            section()
-            bench.save()
+    for section in options.only or SECTIONS:
+        getattr(bench, section)()
+        bench.save()
     bench.verdict()
 
 
