@@ -118,7 +118,7 @@ class LineColumns:
             return np.arange(0)
         is_whole = pc.fill_null(pc.equal(array, pc.trunc(array)), False)
         lines = self.texts(0, self.size)
-        rows = np.flatnonzero(is_whole.to_numpy(zero_copy_only=False))
+        rows = np.flatnonzero(is_whole.to_numpy(zero_copy_only=False)).tolist()
         others = [row for row in rows if at(_parsed(lines[row]), path).__class__ is not float]
         return np.array(others, np.int64)
 
@@ -162,7 +162,7 @@ class LineColumns:
             has_unused = np.zeros(self.size, np.bool_)
             for held in self.unused_keys.values():
                 has_unused |= pc.fill_null(held, False).to_numpy(zero_copy_only=False)
-            rows = np.flatnonzero(has_unused)
+            rows = np.flatnonzero(has_unused).tolist()
         values: list[Mapping[str, Any]] = [{}] * self.size
         lines = self.texts(0, self.size)
         for row in rows:
