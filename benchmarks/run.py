@@ -294,6 +294,9 @@ class Bench:
         for plain, limit in (("union", 1.3), ("union and sort", 0.8)):
             ratio = figures["sorted merge"] / figures[f"{plain} by Spark"]
             self._aim(f"sorted merge of 8 tables: in times of Spark's {plain}", limit, ratio)
+        for form in ("json", "parquet"):
+            ratio = figures[f"typed write of {form}"] / figures[f"{form} by Spark"]
+            self._aim(f"typed write of {form}: in times of Spark alone", 1.3, ratio)
         for name in ("ordered merge", "unordered merge", "copy", "erase"):
             self._aim(f"{name} of many chunks, seconds", 1.0, many[name])
         for name in ("append of 1,000 rows", "row count", "schema", "alter"):

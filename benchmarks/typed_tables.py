@@ -13,6 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import trellis
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.attributes import get
@@ -93,6 +94,23 @@ def measure_spark(spark: SparkSession, store: Store, folder: Path, rows: int) ->
     return figures
 
 
+def measure_loads(spark: SparkSession, store: Store, folder: Path, rows: int) -> dict[str, float]:
+    """Seconds of typed writes of files, and of Spark alone with the same files under the same schema."""
+    frame = generate(spark, rows, False)
+    schema = "[{name=k;type=int64};{name=v;type=utf8};{name=d;type=double}]\n"
+    pipeline = trellis.pipeline("typed", f"yt:{store.folder}", dialect="ytsaurus")
+    figures = {}
+    for form in ("json", "parquet"):
+        files, plain = folder / f"{form}-files", folder / f"{form}-plain"
+        frame.write.format(form).save(str(files))
+        reader = spark.read.format(form).schema(frame.schema)
+        write = reader.load(str(files)).write.option("compression", "lz4").parquet
+        figures[f"{form} by Spark"] = seconds(partial(write, str(plain)))
+        load = partial(pipeline.load, f"{files}/*.{form}", schema=schema, table=f"//tmp/{form}")
+        figures[f"typed write of {form}"] = seconds(load)
+    return figures
+
+
 def measure_chunks(store: Store, chunks: int) -> dict[str, float]:
     """Seconds of what reads no data, on tables of so many chunks."""
     path, sorted_path = f"//tmp/chunks{chunks}", f"//tmp/sorted{chunks}"
@@ -147,7 +165,9 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Store.open(f"yt:{folder}/store") as store:
         few, many = (measure_chunks(store, chunks) for chunks in (10, options.chunks))
-        figures = measure_spark(start_spark(), store, Path(folder), options.rows)
+        spark = start_spark()
+        figures = measure_spark(spark, store, Path(folder), options.rows)
+        figures |= measure_loads(spark, store, Path(folder), options.rows)
         figures |= measure_reads(store, options.rows)
     print(json.dumps({"seconds": figures, "few chunks": few, "many chunks": many}))
 

@@ -110,13 +110,25 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Remainder:
+    """The column of what a record has under keys that no cell uses.
+
+    `convert` makes one value of these keys and values, nulls left out; it raises Special.
+    """
+
+    column: str
+    convert: Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
 class ColumnarTransform:
     """The columns of a table, and which records are left out: those for which `drops` is true.
 
-    `used` are the keys at the top of a record that something is made of; the others are counted, each under
-    what `unused` says of it; `take_warnings` gives what else the cells' `convert` counted since it was
-    called last. `zone` is the time zone of texts without one. `joint` joins the keys of objects to names of
-    columns, so keys that hold it are special. Where it is `closed` records with other keys than `used` are.
+    `used` are the keys at the top of a record that something is made of. The others go into the `remainder`;
+    without one they are counted, each under what `unused` says of it, and where the transform is `closed`
+    records that have some are special. `take_warnings` gives what else the cells' `convert` counted since it
+    was called last. `zone` is the time zone of texts without one. `joint` joins the keys of objects to names
+    of columns, so keys that hold it are special.
     """
 
     cells: tuple[Cell, ...]
@@ -127,6 +139,7 @@ class ColumnarTransform:
     drops: Derived | None = None
     joint: str | None = None
     closed: bool = False
+    remainder: Remainder | None = None
 
 
 def at(record: Any, path: Path) -> Any:

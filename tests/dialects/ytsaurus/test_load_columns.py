@@ -100,7 +100,9 @@ def outcome_of_batches(plan: Plan, batches: Sequence[pa.RecordBatch], columnar: 
     return outcome_of(plan, parts)
 
 
-NAMES = [*TYPES, "utf8", "json", "uuid", "null", "decimal", "any", "list", "struct", "h", "k", "unknown"]
+NAMES = [
+    *TYPES, "utf8", "json", "uuid", "null", "decimal", "any", "list", "struct", "h", "k", "unknown", "other"
+]  # fmt: skip
 TEXT = st.one_of(
     st.sampled_from(["", "a", "a\0b", "é", "😀", "5", "5u", "0.5", "true", '{"a":1}', "x" * 16, "\ud800"]),
     st.text(st.characters(codec="utf-8"), max_size=5),
@@ -123,24 +125,39 @@ ORDINARY: dict[str, st.SearchStrategy[Any]] = {
     "list": st.lists(st.integers(-128, 127), max_size=3),
     "struct": st.fixed_dictionaries({"a": st.text("ab")}),
 }
-RECORD = st.fixed_dictionaries(
-    {"utf8": ORDINARY["utf8"]},
-    optional={name: st.one_of(st.none(), values) for name, values in ORDINARY.items() if name != "utf8"},
-)
-ODD_RECORD = st.builds(
-    lambda record, odd: {**record, **odd},
-    RECORD,
-    st.dictionaries(st.sampled_from(NAMES), st.one_of(SCALAR, NESTED), max_size=2),
-)
-BLOCKS = st.lists(
-    st.one_of(st.lists(RECORD, min_size=1, max_size=12), st.lists(ODD_RECORD, min_size=1, max_size=6)),
-    min_size=1,
-    max_size=4,
-)
+UNDECLARED: dict[str, st.SearchStrategy[Any]] = {
+    "unknown": st.integers(0, 2**62),
+    "other": st.fixed_dictionaries({"a": st.integers(0, 9)}),
+}
+
+
+def blocks_of(values: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[list[list[Any]]]:
+    """Blocks of ordinary records, and of such with odd values."""
+    record = st.fixed_dictionaries(
+        {"utf8": values["utf8"]},
+        optional={name: st.one_of(st.none(), some) for name, some in values.items() if name != "utf8"},
+    )
+    odd_record = st.builds(
+        lambda record, odd: {**record, **odd},
+        record,
+        st.dictionaries(st.sampled_from(NAMES), st.one_of(SCALAR, NESTED), max_size=2),
+    )
+    return st.lists(
+        st.one_of(st.lists(record, min_size=1, max_size=12), st.lists(odd_record, min_size=1, max_size=6)),
+        min_size=1,
+        max_size=4,
+    )
+
+
 FLAGS = st.sets(st.sampled_from(["integral_to_double", "string_to_all", "all_to_string"]), max_size=1)
 
 
-@given(blocks=BLOCKS, flags=FLAGS, strict=st.booleans(), on_error=st.sampled_from(["reject", "refuse"]))
+@given(
+    blocks=blocks_of(ORDINARY),
+    flags=FLAGS,
+    strict=st.booleans(),
+    on_error=st.sampled_from(["reject", "refuse"]),
+)
 @settings(max_examples=EXAMPLES, deadline=None, report_multiple_bugs=False)
 def test_lines(blocks: list[list[Any]], flags: set[str], strict: bool, on_error: OnError) -> None:
     plan = plan_of(SCHEMA, on_error, strict, **dict.fromkeys(flags, "true"))
@@ -189,23 +206,38 @@ def array_of(values: list[Any], type: pa.DataType) -> pa.Array:
     return pa.concat_arrays(arrays)
 
 
-@given(parts=batches(), on_error=st.sampled_from(["reject", "refuse"]))
+DOCUMENTS = st.sampled_from([SMALL, "[{name=utf8;type=utf8}]", "[]"])
+
+
+@given(
+    parts=batches(), document=DOCUMENTS, strict=st.booleans(), on_error=st.sampled_from(["reject", "refuse"])
+)
 @settings(max_examples=EXAMPLES, deadline=None, report_multiple_bugs=False)
-def test_typed_rows(parts: list[pa.RecordBatch], on_error: OnError) -> None:
-    plan = plan_of(SMALL, on_error)
+def test_typed_rows(parts: list[pa.RecordBatch], document: str, strict: bool, on_error: OnError) -> None:
+    plan = plan_of(document, on_error, strict)
     assert outcome_of_batches(plan, parts, True) == outcome_of_batches(plan, parts, False)
 
 
-def test_ordinary_records_go_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+@given(blocks=blocks_of(ORDINARY | UNDECLARED), document=st.sampled_from([SCHEMA, SMALL, "[]"]))
+@settings(max_examples=EXAMPLES, deadline=None, report_multiple_bugs=False)
+def test_lines_with_undeclared_keys(blocks: list[list[Any]], document: str) -> None:
+    plan = plan_of(document, strict=False)
+    assert outcome_of_lines(plan, blocks, True) == outcome_of_lines(plan, blocks, False)
+
+
+@pytest.mark.parametrize(("document", "strict"), [(SCHEMA, True), (SCHEMA, False), ("[]", False)])
+def test_ordinary_records_go_by_columns(monkeypatch: pytest.MonkeyPatch, document: str, strict: bool) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("a record was made alone")
 
-    runner = conformer(plan_of(SCHEMA))
+    runner = conformer(plan_of(document, strict=strict))
     monkeypatch.setattr(runner, "_one_by_one", refuse)
-    records = [
+    records: list[dict[str, Any]] = [
         {"utf8": f"t{n}", "int64": n, "uint64": n, "double": n + 0.5, "boolean": n % 2 == 0, "any": [n]}
         for n in range(500)
     ]
+    if not strict:
+        records[7]["z"] = {"a": [1, 0.5]}
     data = "".join(json.dumps(record) + "\n" for record in records).encode()
     conformed = runner.block(Split(0, 0, "f"), Block(data, 0, 0))
     assert [batch.rows for batch in conformed.batches] == [500]
@@ -235,6 +267,76 @@ def test_one_odd_record_costs_itself_alone(record: dict[str, Any], reason: str) 
     assert [(reject.line, reject.reason) for reject in conformed.rejects] == [(123, reason)]
     columns = conformed.batches[0].columns
     assert columns["int64"].to_pylist() == [n for n in range(200) if n != 123]
+
+
+def test_what_the_schema_does_not_declare_is_collected() -> None:
+    """With the values that lines have: integers of any length, and no key twice."""
+    lines = [
+        '{"utf8": "a", "z": 1, "y": {"b": [1, 0.5, null]}}',
+        '{"utf8": "b", "z": null}',
+        '{"utf8": "c", "z": 18446744073709551615}',
+        '{"utf8": "d", "z": 18446744073709551616}',
+        '{"utf8": "e", "z": 2, "z": 3}',
+        '{"utf8": "f", "y": {"b": 1, "b": 2}}',
+    ]
+    data = "".join(f"{line}\n" for line in lines).encode()
+    conformed = conformer(plan_of(strict=False)).block(Split(0, 0, "f"), Block(data, 0, 0))
+    rows = [
+        (text, None if undeclared is None else loads(undeclared))
+        for batch in conformed.batches
+        for text, undeclared in zip(
+            batch.columns["utf8"].to_pylist(),
+            batch.columns["$undeclared"].to_pylist()
+            if "$undeclared" in batch.columns
+            else [None] * batch.rows,
+            strict=True,
+        )
+    ]
+    assert rows == [
+        ("a", {"z": 1, "y": {"b": [1, 0.5, None]}}),
+        ("b", None),
+        ("c", {"z": 2**64 - 1}),
+        ("e", {"z": 3}),
+        ("f", {"y": {"b": 2}}),
+    ]
+    assert [(reject.line, reject.reason) for reject in conformed.rejects] == [
+        (3, 'column "z": 18446744073709551616 is beyond 64 bits; YSON integers are from -2^63 to 2^64-1')
+    ]
+    assert [(item.path, item.value) for item in conformed.discards] == [("z", "2"), ("b", "1")]
+
+
+HALF = "'\\ud800' is not UTF-8: half of a surrogate pair at character 1"
+BEYOND = "18446744073709551616 is beyond 64 bits; YSON integers are from -2^63 to 2^64-1"
+
+
+@pytest.mark.parametrize(
+    ("document", "line", "reason"),
+    [
+        ("[{name=a;type=utf8}]", r'{"a":"\ud800"}', f'column "a": {HALF}'),
+        ("[{name=a;type=any}]", r'{"a":{"b":"\ud800"}}', f'column "a": {HALF}'),
+        ("[{name=a;type=any}]", r'{"a":{"\ud800":1}}', f'column "a": {HALF}'),
+        ("[{name=a;type=any}]", '{"a":[18446744073709551616]}', f'column "a": {BEYOND}'),
+        (
+            "[{name=a;type=any}]",
+            '{"a":{"b":1e999}}',
+            (
+                'column "a": a Decimal is not a YSON value; expected None, bool, int, float, bytes, str, '
+                "list or dict"
+            ),
+        ),
+        ("[]", r'{"a":"\ud800"}', f'column "a": {HALF}'),
+        ("[]", r'{"\ud800":1}', HALF),
+        ("[]", '{"a":[18446744073709551616]}', BEYOND),
+    ],
+)
+def test_what_yson_does_not_have_costs_its_record(document: str, line: str, reason: str) -> None:
+    """Deep in a value, too, and not the load."""
+    data = f'{{"a":null}}\n{line}\n'.encode()
+    conformed = conformer(plan_of(document, strict=document != "[]")).block(
+        Split(0, 0, "f"), Block(data, 0, 0)
+    )
+    assert [(reject.line, reject.reason) for reject in conformed.rejects] == [(1, reason)]
+    assert (conformed.counts.read, conformed.counts.loaded) == (2, 1)
 
 
 def test_values_that_arrow_would_change() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from dialects.ytsaurus.test_tables import T, create, read, schema_of
 from spark.cluster import connect_server, environment
+from trellis.dialects.ytsaurus.computed.farm_hash import farm_hash
 from trellis.dialects.ytsaurus.store.store import Store
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("cluster")]
@@ -27,6 +28,8 @@ joined = merge_join(spark.read.yt("{T}"), spark.read.yt("//tmp/copy{{k}}"), "k")
 assert joined.columns == ["k", "v"]
 assert sorted(map(tuple, joined.collect())) == [(2, 3), (3, 1), (3, 1), (3, 4), (3, 4)]
 assert "Exchange" not in joined._explain_string()
+numbers = spark.range(4).withColumnRenamed("id", "k")
+numbers.write.sorted_by("c", "h", "k").yt("//tmp/computed", mode="append")
 """
 
 
@@ -38,6 +41,7 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 def test_a_sort_and_a_frame_through_spark_connect(remote: str, store: Store, tmp_path: Path) -> None:
     create(store, "[v, k]", rows="{k=3;v=1};{k=1;v=2};{k=2;v=3};{k=3;v=4}")
+    create(store, "[c:int64^=-k / 2, h:uint64^=farm_hash(k) % 2, k^]", "//tmp/computed")
     url = f"yt:{tmp_path}/store"
     sort = ("--src", T, "--dst", T, "--sort-by", "k", "--at", url, "--remote", remote)
     commands = [("-m", "trellis.cli", "table", "sort", *sort), ("-c", SCRIPT, remote, url)]
@@ -51,3 +55,6 @@ def test_a_sort_and_a_frame_through_spark_connect(remote: str, store: Store, tmp
         "[k^, v] strong",
         "{k=2;v=3}{k=3;v=1}{k=3;v=4}",
     )
+    hashes = [farm_hash(k) % 2 for k in range(4)]
+    rows = sorted((-(k // 2), hashes[k], k) for k in range(4))
+    assert read(store, "//tmp/computed") == "".join(f"{{c={c};h={h}u;k={k}}}" for c, h, k in rows)

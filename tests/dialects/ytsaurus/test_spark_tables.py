@@ -136,6 +136,64 @@ def test_values_that_do_not_fit(spark: Any, tables: Store) -> None:
     assert read(tables) == ""
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("int64", "5D", 'is optional<int64>, and that of the frame double; cast it to bigint'),
+        ("int64", "true", 'is optional<int64>, and that of the frame boolean; cast it to bigint'),
+        ("int64", "'5'", 'is optional<int64>, and that of the frame string; cast it to bigint'),
+        ("uint64", "1.5BD", r"is optional<uint64>, and that of the frame decimal\(2,1\); cast it to decimal"),
+        ("double", "5", 'is optional<double>, and that of the frame int; cast it to double'),
+        ("string", "5", 'is optional<string>, and that of the frame int; cast it to binary'),
+        ("any", "'5'", 'is optional<yson>, and that of the frame string; cast it to binary'),
+        ("datetime", "5", 'is optional<datetime>, and that of the frame int; cast it to timestamp'),
+        ("int64", "array(5)", 'is optional<int64>, and that of the frame array<int>; cast it to bigint'),
+        ("null", "true", '"v": expected null, not boolean %true'),
+        ("uint64", "CAST(-1 AS DECIMAL(20,0))", '"v": expected uint64, not int64 -1'),
+        ("float", "1e39D", '"v": 1e[+]39 is out of range of float'),
+        ("tz_date", "X'00'", '"v": a tz_date has 4 bytes, not 1'),
+        ("json", "'[1,]'", '"v": "\\[1,\\]" is not JSON'),
+    ],
+)  # fmt: skip
+def test_frames_whose_values_a_column_does_not_take(
+    spark: Any, tables: Store, column: str, value: str, message: str
+) -> None:
+    """No value becomes another to fit: those that YTsaurus refuses are refused."""
+    create(tables, f"[v:{column}]")
+    with pytest.raises(Exception, match=message):
+        spark.sql(f"SELECT {value} AS v").write.yt(T, mode="append")
+    assert read(tables) == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "row"),
+    [
+        ("int64", "CAST(5 AS DECIMAL(20,0))", "{v=5}"),
+        ("uint8", "5L", "{v=5u}"),
+        ("double", "CAST(0.5 AS FLOAT)", "{v=0.5}"),
+        ("float", "double('inf')", "{v=%inf}"),
+        ("string", "'a'", "{v=a}"),
+        ("utf8", "X'61'", "{v=a}"),
+        ("date", "DATE'1970-01-03'", "{v=2u}"),
+        ("timestamp", "5L", "{v=5u}"),
+        ("null", "CAST(NULL AS BOOLEAN)", "{}"),
+        ("any", "NULL", "{}"),
+    ],
+)
+def test_frames_whose_values_a_column_takes(
+    spark: Any, tables: Store, column: str, value: str, row: str
+) -> None:
+    create(tables, f"[v:{column}]")
+    spark.sql(f"SELECT {value} AS v").write.yt(T, mode="append")
+    assert read(tables) == row
+
+
+def test_a_hint_that_values_do_not_fit(spark: Any, tables: Store) -> None:
+    with pytest.raises(Exception, match='"v" of //tmp/t is optional<uint64>, and that of the frame string'):
+        spark.sql("SELECT '5' AS v").write.schema_hint({"v": "uint64"}).yt(T)
+    assert tables.find(T) is None
+
+
 def test_frames_in_a_transaction(spark: Any, tables: Store, tmp_path: Path) -> None:
     create(tables, "[k, v]", rows="{k=1;v=1}")
     with YtClient(f"yt:{tmp_path}/store") as client:

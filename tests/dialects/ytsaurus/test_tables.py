@@ -12,6 +12,7 @@ import pytest
 from dialects.ytsaurus.schemas import document
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.format import Format
+from trellis.dialects.ytsaurus.store import chunks
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.attributes import exists, get, set_attribute
 from trellis.dialects.ytsaurus.store.reading import open_source
@@ -324,6 +325,30 @@ def test_garbage_is_collected(table: Store, tmp_path: Path) -> None:
     assert table.collect_garbage() == []
     assert table.collect_garbage(age=0) == [old.stem]
     assert (len([*(tmp_path / "store/chunks").iterdir()]), read(table)) == (1, "{k=z}")
+
+
+def test_garbage_of_a_command_that_runs_is_kept(table: Store, tmp_path: Path) -> None:
+    """However long it runs: what it wrote, and the rows that it began with."""
+    written = tmp_path / "store/chunks/written.parquet"
+    with table.command("merge into") as inner:
+        rows = open_source(inner, T).read_rows()
+        written.touch()
+        write(table, T, "{k=z}")
+        assert table.collect_garbage(age=-1) == []
+        assert next(rows)["v"] == 1
+    assert len(table.collect_garbage(age=-1)) == 2
+    assert (written.exists(), read(table)) == (False, "{k=z}")
+
+
+def test_chunks_are_on_the_disk_before_their_table_has_them(
+    table: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(chunks, "sync_to_disk", synced.append)
+    write(table, T, "{k=z}")
+    folder = tmp_path / "store/chunks"
+    (chunk,) = (part.chunk.id for part in table.catalog.slices(table.node(T).id))
+    assert synced == [str(folder / f"{chunk}.parquet"), str(folder)]
 
 
 def test_b14_chunks_that_are_gone_or_damaged(table: Store, tmp_path: Path) -> None:

@@ -61,6 +61,11 @@ class YtError(TrellisError):
         """Whether this error or one that led to it has a code."""
         return self.code == code or any(error.contains_code(code) for error in self.inner_errors)
 
+    def in_column(self, name: str) -> YtError:
+        """The error with the column whose value it is about."""
+        attributes = {"column": name, **self.attributes}
+        return YtError(f'column "{name}": {self.message}', self.code, attributes=attributes)
+
     def is_resolve_error(self) -> bool:
         return self.contains_code(ErrorCode.PATH_NOT_FOUND)
 

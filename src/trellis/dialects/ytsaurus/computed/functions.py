@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -28,6 +29,8 @@ HASHABLE: Final[Kinds] = INTEGERS | BOOLEAN | STRING | {"null"}
 ALL: Final[Kinds] = ORDERED | {"any"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MAX_FORMAT_BYTES: Final = 30
+_LENIENT: Final = re.compile(rb"[\s_]")
+"""What numbers may have in Python alone."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,11 @@ def _check_divisor(left: int, right: int, operator: str) -> None:
         raise YtError(f"{left} {operator} -1 is beyond 64 bits")
 
 
-def _order(value: Any) -> tuple[bool, Any]:
-    """Null is less than every value, and equal to null."""
-    return (value is not None, value if value is not None else 0)
+def _order(value: Any) -> tuple[int, Any]:
+    """Null is less than every value, and NaN greater; each of both is equal to itself."""
+    if value is None:
+        return (0, 0)
+    return (2, 0) if value != value else (1, value)
 
 
 def _and(left: bool | None, right: bool | None) -> bool | None:
@@ -129,6 +134,8 @@ def _expect(kind: str) -> Callable[[Any], Any]:
 def _parse(kind: str, parse: Callable[[str], Any], lowest: float, highest: float) -> Callable[[bytes], Any]:
     def parse_text(text: bytes) -> Any:
         try:
+            if _LENIENT.search(text):
+                raise ValueError
             value = parse(text.decode("ascii"))
         except ValueError:
             raise YtError(
@@ -141,8 +148,14 @@ def _parse(kind: str, parse: Callable[[str], Any], lowest: float, highest: float
     return parse_text
 
 
-def _round(value: float) -> int:
-    return _to_int64(math.copysign(math.floor(abs(value) + 0.5), value))
+def _whole(rounding: Callable[[float], float]) -> Callable[[float], int]:
+    return lambda value: _to_int64(float(rounding(value)) if math.isfinite(value) else value)
+
+
+def _round(value: float) -> float:
+    """Halves away from zero."""
+    whole = math.floor(abs(value))
+    return math.copysign(whole + (abs(value) - whole >= 0.5), value)
 
 
 def _moment(seconds: int) -> datetime:
@@ -160,12 +173,12 @@ def _floor_to(seconds: int, unit: str) -> int:
     """
     match unit:
         case "hour":
-            return seconds - seconds % 3600
+            return wrap_int64(seconds - seconds % 3600)
         case "day":
-            return seconds - seconds % 86400
+            return wrap_int64(seconds - seconds % 86400)
         case "week":
             days = seconds // 86400
-            return (days - (days + 3) % 7) * 86400
+            return wrap_int64((days - (days + 3) % 7) * 86400)
     moment = _moment(seconds)
     month = {"month": moment.month, "quarter": (moment.month - 1) // 3 * 3 + 1, "year": 1}[unit]
     start = datetime(moment.year, month, 1, tzinfo=timezone.utc)
@@ -177,7 +190,12 @@ def _format_time(seconds: int, form: bytes) -> bytes:
         raise YtError(
             f"format_timestamp: the format has {len(form)} bytes; at most {MAX_FORMAT_BYTES} are allowed"
         )
-    return _moment(seconds).strftime(form.decode()).encode()
+    try:
+        return _moment(seconds).strftime(form.decode()).encode()
+    except ValueError:
+        raise YtError(
+            f"format_timestamp: {form.decode('utf-8', 'replace')!r} is no format of a time"
+        ) from None
 
 
 def _pair(
@@ -249,10 +267,10 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "is_substr": Function((STRING, STRING), "boolean", lambda part, text: part in text),
     "is_prefix": Function((STRING, STRING), "boolean", lambda part, text: text.startswith(part)),
     "abs": _unary(NUMBERS, lambda value: _wrap(abs(value), value)),
-    "greatest": Function((ORDERED,), None, lambda *values: max(values), same=(0,), repeats=True),
-    "floor": _unary(DOUBLE, lambda value: _to_int64(math.floor(value)), "int64"),
-    "ceil": _unary(DOUBLE, lambda value: _to_int64(math.ceil(value)), "int64"),
-    "round": _unary(DOUBLE, _round, "int64"),
+    "greatest": Function((ORDERED,), None, lambda *values: max(values, key=_order), same=(0,), repeats=True),
+    "floor": _unary(DOUBLE, _whole(math.floor), "int64"),
+    "ceil": _unary(DOUBLE, _whole(math.ceil), "int64"),
+    "round": _unary(DOUBLE, _whole(_round), "int64"),
     "int64": _unary(NUMBERS, _to_int64, "int64"),
     "uint64": _unary(NUMBERS, _to_uint64, "uint64"),
     "double": _unary(NUMBERS, float, "double"),

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Final
 
 from trellis.dialects.ytsaurus.computed.expression import Expression
 from trellis.dialects.ytsaurus.errors import YtError
-from trellis.dialects.ytsaurus.loads.target import TargetTable, value_stager
+from trellis.dialects.ytsaurus.loads.target import UNDECLARED, TargetTable, value_stager
 from trellis.dialects.ytsaurus.schema.model import Column
 from trellis.dialects.ytsaurus.types.model import Decimal, iter_types
 from trellis.dialects.ytsaurus.types.simple import plain_name
 from trellis.dialects.ytsaurus.values.primitives import RANGES, check_primitive
-from trellis.dialects.ytsaurus.values.rows import MAX_KEY_WEIGHT, MAX_ROW_WEIGHT, RowValidator
-from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special, Target
+from trellis.dialects.ytsaurus.values.rows import MAX_KEY_WEIGHT, MAX_ROW_WEIGHT, MAX_VALUES, RowValidator
+from trellis.dialects.ytsaurus.yson.writer import dumps
+from trellis.evolution.columnar_transform import (
+    Cell,
+    ColumnarTransform,
+    Derived,
+    Remainder,
+    Special,
+    Target,
+)
 
 _WEIGHT: Final = 4
 """What a staged byte or character counts for, at most: a number of 8 bytes takes 3 in YSON."""
@@ -26,17 +35,32 @@ _TARGETS: Final[dict[str, Target]] = {
 """The columnar type of each type whose values need no look at their content."""
 
 
-def columnar_transform_of(target: TargetTable, validator: RowValidator) -> ColumnarTransform | None:
-    """None for a table without columns. Records with keys that the schema does not declare are special."""
+def columnar_transform_of(target: TargetTable, validator: RowValidator) -> ColumnarTransform:
+    """Records that a strict schema does not declare all keys of are special."""
     schema = target.schema
-    if not schema.columns:
-        return None
-    row_limit = (MAX_ROW_WEIGHT - 1) // len(schema.columns)
+    row_limit = (MAX_ROW_WEIGHT - 1) // (len(schema.columns) + 1)
     key_limit = min(row_limit, MAX_KEY_WEIGHT // max(len(schema.keys), 1))
     cells = tuple(
         _cell(column, validator, key_limit if column.is_key else row_limit) for column in schema.columns
     )
-    return ColumnarTransform(cells, frozenset(schema.names), str, Counter, closed=True)
+    remainder = None if schema.strict else _remainder(len(cells), row_limit)
+    names = frozenset(schema.names)
+    return ColumnarTransform(cells, names, str, Counter, closed=schema.strict, remainder=remainder)
+
+
+def _remainder(declared: int, limit: int) -> Remainder:
+    """What the schema does not declare; beyond the limit it might be too much for a row."""
+
+    def convert(values: Mapping[str, Any]) -> bytes:
+        try:
+            staged = dumps(values, yson_format="binary")
+        except YtError:
+            raise Special from None
+        if len(staged) > limit // _WEIGHT or declared + len(values) > MAX_VALUES:
+            raise Special
+        return staged
+
+    return Remainder(UNDECLARED, convert)
 
 
 def _cell(column: Column, validator: RowValidator, limit: int) -> Cell:

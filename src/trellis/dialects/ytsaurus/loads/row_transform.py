@@ -36,14 +36,14 @@ class TypedRows:
 
     def __call__(self, record: Mapping[str, Any], /) -> TransformResult:
         try:
-            row = self._validator.validate_row(record)
+            staged = self._stage(self._validator.validate_row(record))
         except YtError as error:
             if self._target.on_error == "reject":
                 raise Rejected(error.message, _kind(error)) from None
             raise Stopped(
                 f"{error.message}; fix the record, or reject such records: --contract data_type=discard_row"
             ) from None
-        return TransformResult([self._stage(row)])
+        return TransformResult([staged])
 
     def take_warnings(self) -> Counter[str]:
         return Counter()

@@ -8,6 +8,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.document import read_columns, schema_document
 from trellis.dialects.ytsaurus.schema.model import Column, SchemaMode, TableSchema
 from trellis.dialects.ytsaurus.types.simple import plain_name
@@ -133,14 +134,21 @@ def value_stager(column: Column) -> Callable[[Any], Any]:
 
 
 def row_stager(schema: TableSchema) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """What makes valid rows the values of the staged columns."""
+    """What makes valid rows the values of the staged columns. Raises YtError for what YSON does not have."""
     stagers = {column.name: value_stager(column) for column in schema.columns}
 
     def stage(row: Mapping[str, Any]) -> dict[str, Any]:
-        staged = {name: stagers[name](value) for name, value in row.items() if name in stagers}
-        others = {name: value for name, value in row.items() if name not in stagers}
-        if others:
-            staged[UNDECLARED] = dumps(others, yson_format="binary")
+        staged, undeclared = dict[str, Any](), dict[str, Any]()
+        for name, value in row.items():
+            if name not in stagers:
+                undeclared[name] = value
+                continue
+            try:
+                staged[name] = stagers[name](value)
+            except YtError as error:
+                raise error.in_column(name) from None
+        if undeclared:
+            staged[UNDECLARED] = dumps(undeclared, yson_format="binary")
         return staged
 
     return stage

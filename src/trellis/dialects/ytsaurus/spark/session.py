@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trellis.dialects.ytsaurus.spark.computed import with_computed_columns
+from trellis.dialects.ytsaurus.spark.expressions import column_named
 from trellis.dialects.ytsaurus.spark.joins import TableRead, remember_table
 from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
 from trellis.dialects.ytsaurus.spark.table_writer import open_store
@@ -76,7 +77,7 @@ def _write_method(default: str) -> Any:
             frame = _frame_of(self)
             if table is not None and mode == "append":
                 frame = with_computed_columns(frame, table.schema, TypeOptions.parse(options))
-            writer = frame.sort(*keys).write
+            writer = frame.sort(*map(column_named, keys)).write
             for name, value in options.items():
                 writer = writer.option(name, value)
         writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))

@@ -17,7 +17,7 @@ from trellis.dialects.ytsaurus.inference.writes import WritePlan
 from trellis.dialects.ytsaurus.paths.rich_path import parse_path
 from trellis.dialects.ytsaurus.schema.document import parse_schema, schema_document
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
-from trellis.dialects.ytsaurus.spark.types import TypeOptions, table_schema
+from trellis.dialects.ytsaurus.spark.types import TypeOptions, spark_type, table_schema, takes_values
 from trellis.dialects.ytsaurus.spark.values import to_stored
 from trellis.dialects.ytsaurus.store.chunks import Slice
 from trellis.dialects.ytsaurus.store.columns import arrow_schema, stored_name
@@ -75,6 +75,7 @@ class TableWriter:
             else:
                 new = sort_schema(_hinted(table_schema(fields, types), hint), keys)
                 schema = parse_schema(schema_document(replace(new, unique_keys=unique_keys)), store.switches)
+            _check_types(path, schema, fields, types)
             layout = optimize_for or ("scan" if table is None else table.optimize_for)
             files = OutputFiles(store.files, schema, layout, secrets.token_hex(8), ())
             return cls(url, path, files, append, transaction)
@@ -101,7 +102,8 @@ class TableWriter:
                     check_borders(schema, slices, last_row_key(store, table) if append else None)
                 plan = WritePlan(schema, "strong", append)
                 commit_slices(store, table, plan, self.output.optimize_for, slices)
-            kept += (part.chunk.id for part in slices)
+                # Before the commit, of which a lost connection may not say whether it was made.
+                kept += (part.chunk.id for part in slices)
         finally:
             files.delete_operation(self.output.operation, kept)
 
@@ -152,3 +154,15 @@ def _check_columns(path: str, schema: TableSchema, fields: StructType, keys: Seq
     if keys and tuple(keys) != schema.keys:
         names = ", ".join(map(str, schema.keys)) or "nothing"
         raise YtError(f"{path} is sorted by {names}; what is appended must be sorted by the same columns")
+
+
+def _check_types(path: str, schema: TableSchema, fields: StructType, types: TypeOptions) -> None:
+    for field in fields:
+        column = schema.by_name[field.name]
+        if column.expression is None and not takes_values(column.type, field.dataType):
+            expected = spark_type(column.type, types).simpleString()
+            raise YtError(
+                f'column "{column.name}" of {path} is {column.type}, and that of the frame '
+                f"{field.dataType.simpleString()}; cast it to {expected}",
+                ErrorCode.SCHEMA_VIOLATION,
+            )

@@ -27,6 +27,7 @@ from trellis.dialects.ytsaurus.types.model import (
     Variant,
     is_nullable,
 )
+from trellis.dialects.ytsaurus.values.primitives import wire_kind
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.writer import dumps
 
@@ -79,6 +80,13 @@ _TYPES: Final[Mapping[str, str]] = {
     "timestamp_ntz": "timestamp64",
     "void": "null",
 }
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("byte", "short", "integer", "long"), "int64"),
+    **dict.fromkeys(("float", "double"), "double"),
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), "timestamp"),
+    **{name: name for name in ("boolean", "string", "binary", "date")},
+}
+"""What types of Spark hold."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +158,69 @@ def spark_type(type: Type, options: TypeOptions) -> spark.DataType:
         case Dict(key, value):
             return spark.MapType(spark_type(key, options), spark_type(value, options), is_nullable(value))
     return spark.BinaryType()
+
+
+def takes_values(type: Type, values: spark.DataType) -> bool:
+    """Whether a column takes values of a type of Spark, some of which may still be beyond its range.
+
+    As in YTsaurus no kind of value is converted into another: neither numbers into text, nor integers into
+    doubles.
+    """
+    match type:
+        case _ if isinstance(values, spark.NullType):
+            return True
+        case Tagged(_, item):
+            return takes_values(item, values)
+        case Optional(item) if item != YSON and is_nullable(item):
+            return _takes_fields({NESTED_OPTIONAL: item}, values)
+        case Optional(item):
+            return takes_values(item, values)
+        case Primitive(name):
+            return kind_in_spark(values) in _taken_kinds(name)
+        case Decimal(precision) if precision <= MAX_DECIMAL:
+            return isinstance(values, spark.DecimalType)
+        case List(item):
+            return isinstance(values, spark.ArrayType) and takes_values(item, values.elementType)
+        case Struct(members):
+            return _takes_fields({member.name: member.type for member in members}, values)
+        case Tuple(elements):
+            return _takes_fields({f"_{index}": part for index, part in enumerate(elements, 1)}, values)
+        case Variant():
+            return _takes_fields(dict(zip(variant_fields(type), type.types, strict=True)), values)
+        case Dict(key, value) if isinstance(values, spark.MapType):
+            return takes_values(key, values.keyType) and takes_values(value, values.valueType)
+    return isinstance(type, Decimal) and isinstance(values, spark.BinaryType)
+
+
+def _takes_fields(parts: Mapping[str, Type], values: spark.DataType) -> bool:
+    return (
+        isinstance(values, spark.StructType)
+        and parts.keys() == {*values.names}
+        and all(takes_values(part, values[name].dataType) for name, part in parts.items())
+    )
+
+
+def kind_in_spark(values: spark.DataType) -> str | None:
+    """The kind that values of a type of Spark have; `int64` is that of all integers."""
+    is_integer = isinstance(values, spark.DecimalType) and values.scale == 0
+    return "int64" if is_integer else _KINDS.get(values.typeName())
+
+
+def _taken_kinds(name: str) -> tuple[str, ...]:
+    """The kinds of values in Spark that may be those of a primitive type."""
+    match name:
+        case "yson":
+            return ("binary",)
+        case "null" | "void":
+            return ("boolean",)
+        case "date" | "date32":
+            return ("date", "int64")
+        case "timestamp" | "timestamp64":
+            return ("timestamp", "int64")
+        case "datetime" | "datetime64":
+            return ("timestamp",)
+    kind = wire_kind(name)
+    return ("string", "binary") if kind == "string" else ("int64" if kind == "uint64" else kind,)
 
 
 def variant_fields(type: Variant) -> list[str]:

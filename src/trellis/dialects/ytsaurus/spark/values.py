@@ -14,6 +14,7 @@ from trellis.dialects.ytsaurus.store.columns import arrow_type
 from trellis.dialects.ytsaurus.types.model import (
     ANY,
     YSON,
+    ZONED_TIMES,
     Decimal,
     Dict,
     List,
@@ -29,7 +30,7 @@ from trellis.dialects.ytsaurus.types.model import (
 )
 from trellis.dialects.ytsaurus.types.simple import plain_name
 from trellis.dialects.ytsaurus.values.decimals import decode_decimal, encode_decimal
-from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
+from trellis.dialects.ytsaurus.values.primitives import MAX_FLOAT, RANGES, wire_kind
 from trellis.dialects.ytsaurus.values.validation import complete_value, value_validator
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.values import Uint64, to_bytes
@@ -38,8 +39,8 @@ from trellis.dialects.ytsaurus.yson.writer import dumps
 _MICROS: Final = 1_000_000
 _SECONDS: Final = ("datetime", "datetime64")
 _MICROSECONDS: Final = ("timestamp", "timestamp64")
-_FORMS: Final = ("json", "uuid")
-"""Texts whose form is checked."""
+_CHECKED: Final = frozenset(("json", "uuid", "null", "void", *ZONED_TIMES, *_SECONDS))
+"""Types whose values are looked at one by one."""
 
 
 def to_spark(array: pa.Array, type: Type, target: pa.DataType) -> pa.Array:
@@ -69,24 +70,21 @@ def to_stored(array: pa.Array, column: str, type: Type) -> pa.Array:
             raise YtError(f"null in a required column of the type {type}", ErrorCode.SCHEMA_VIOLATION)
         return _to_stored(array.cast(_without_times(array.type)), type)
     except YtError as error:
-        attributes = {"column": column, **error.attributes}
-        raise YtError(f'column "{column}": {error.message}', error.code, attributes=attributes) from None
+        raise error.in_column(column) from None
 
 
 def _to_stored(array: pa.Array, type: Type) -> pa.Array:
     name, target = plain_name(type), arrow_type(type)
-    if pa.types.is_null(target):
-        return pa.nulls(len(array))
     validate = value_validator(type)
     if type == ANY:
         values = [None if text is None else validate(loads(text, raw=True)) for text in array.to_pylist()]
-    elif name is not None and not isinstance(_item(type), Decimal) and name not in (*_FORMS, *_SECONDS):
+    elif name is not None and not isinstance(_item(type), Decimal) and name not in _CHECKED:
         try:
             stored = array.cast(target)
             _check_range(stored, name)
             return stored
         except pa.ArrowInvalid:
-            values = [validate(value) for value in array.to_pylist()]
+            values = [validate(_to_value(type, value)) for value in array.to_pylist()]
     else:
         values = [validate(_to_value(type, value)) for value in array.to_pylist()]
     if name is None:
@@ -97,9 +95,9 @@ def _to_stored(array: pa.Array, type: Type) -> pa.Array:
 
 
 def _check_range(array: pa.Array, name: str) -> None:
-    """Raises ArrowInvalid for integers and times beyond the range of their type."""
-    if name in RANGES and len(array) > array.null_count:
-        low, high = RANGES[name]
+    """Raises ArrowInvalid for numbers and times that may be beyond the range of their type."""
+    low, high = (-MAX_FLOAT, MAX_FLOAT) if name == "float" else RANGES.get(name, (0, 0))
+    if high and len(array) > array.null_count:
         limits = pc.min_max(array)
         if limits["min"].as_py() < low or limits["max"].as_py() > high:
             raise pa.ArrowInvalid(name)

@@ -243,8 +243,8 @@ class Catalog:
         self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, self._scope)
         self._update(node_id, content="replaced")
 
-    def forget_unreferenced(self, now: float, age: float) -> frozenset[str]:
-        """The ids of chunks to keep: those that tables have, or had less than `age` seconds ago.
+    def forget_unreferenced(self, now: float, before: float) -> frozenset[str]:
+        """The ids of chunks to keep: those that tables have, or still had at some time.
 
         A reader, or an operation that takes chunks over, may still use what a table just lost.
         """
@@ -254,7 +254,7 @@ class Catalog:
             f"UPDATE chunks SET unreferenced_since = coalesce(unreferenced_since, ?) WHERE {unreferenced}",
             now,
         )
-        self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", now - age)
+        self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", before)
         return frozenset(chunk for (chunk,) in self._db.execute("SELECT id FROM chunks"))
 
     # --- Transactions ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trellis.destinations.folder import sync_to_disk
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.schema.model import TableSchema
@@ -147,12 +148,12 @@ class ChunkFiles:
             raise StorageError(f"{path} is damaged ({reason}); restore it from a backup") from None
 
     def read_rows(
-        self, part: Slice, table: TableSchema, columns: Iterable[str] | None = None
+        self, part: Slice, table: TableSchema, columns: Collection[str] | None = None
     ) -> Iterator[Row]:
         """The rows of a slice under the schema of its table."""
         needed = needed_columns(part.chunk.schema, table, columns)
         for batch in self.read_batches(part, needed):
-            yield from decode_rows(part.chunk.schema, table, batch)
+            yield from decode_rows(part.chunk.schema, table, batch, columns)
 
     def read_batches(self, part: Slice, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
         """Stored columns of the rows of a slice, from the row groups that hold some; None is all columns."""
@@ -178,6 +179,10 @@ class ChunkFiles:
                     ErrorCode.CONCURRENT_LOCK,
                 )
 
+    def sync(self) -> None:
+        """Let the names of new files survive a crash of the machine, as what names them does."""
+        sync_to_disk(str(self.folder))
+
     def copy_file(self, source: ChunkFiles, chunk_id: str) -> None:
         """A chunk of another store. Ids are random, so a file of the same id is the same file.
 
@@ -192,6 +197,7 @@ class ChunkFiles:
         try:
             with _writing(path):
                 shutil.copyfile(origin, partial)
+                sync_to_disk(str(partial))
                 partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
@@ -351,6 +357,7 @@ class _OpenChunk:
             self.writer.add_key_value_metadata({_FIRST_KEYS: keys})
         with _writing(self.path):
             self.writer.close()
+            sync_to_disk(str(self.path))
         metadata = pq.read_metadata(self.path)
         groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
         uncompressed = sum(group.total_byte_size for group in groups)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 import pyarrow as pa
@@ -77,12 +78,20 @@ def encode_rows(schema: TableSchema, rows: Sequence[Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
-def decode_rows(chunk: TableSchema, table: TableSchema, batch: pa.RecordBatch) -> Iterator[Row]:
-    """Rows of a chunk as the table has them now. Declared columns are all there, absent ones null."""
+def decode_rows(
+    chunk: TableSchema, table: TableSchema, batch: pa.RecordBatch, chosen: Collection[str] | None = None
+) -> Iterator[Row]:
+    """Rows of a chunk as the table has them now, with the chosen columns; None is all.
+
+    Declared columns are all there, absent ones null.
+    """
+    selected = None if chosen is None else frozenset(chosen)
     stored = {column.identity: column for column in chunk.columns}
     names, columns = [], []
     for column in table.columns:
         origin = stored.pop(column.identity, None)
+        if selected is not None and column.name not in selected:
+            continue
         names.append(column.name)
         if origin is None or stored_name(origin) not in batch.schema.names:
             columns.append([None] * batch.num_rows)
@@ -96,13 +105,16 @@ def decode_rows(chunk: TableSchema, table: TableSchema, batch: pa.RecordBatch) -
             if stored_name(origin) in batch.schema.names
         ]
     undeclared = batch.column(UNDECLARED).to_pylist() if UNDECLARED in batch.schema.names else None
-    for index in range(batch.num_rows):
-        row = dict(zip(names, (values[index] for values in columns), strict=True))
-        for name, values in extra:
-            if values[index] is not None:
-                row[name] = values[index]
-        for name, value in (undeclared[index] or ()) if undeclared else ():
-            row[to_key(name)] = loads(value, raw=True)
+    rows: Iterable[tuple[Any, ...]] = zip(*columns, strict=True) if columns else repeat((), batch.num_rows)
+    for index, values in enumerate(rows):
+        row = dict(zip(names, values, strict=True))
+        for name, others in extra:
+            if others[index] is not None:
+                row[name] = others[index]
+        for key, value in (undeclared[index] or ()) if undeclared else ():
+            name = to_key(key)
+            if selected is None or name in selected:
+                row[name] = loads(value, raw=True)
         yield row
 
 

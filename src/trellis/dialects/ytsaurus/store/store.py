@@ -30,6 +30,8 @@ from trellis.errors import UsageError
 
 GC_AGE: Final = 3600.0
 """Seconds for which a file is kept that no table has: it may be part of a running write, or be read."""
+_CLOCK_SKEW: Final = 60.0
+"""Seconds by which clocks of machines and of file systems may differ."""
 _TABLE_ATTRIBUTES: Final[tuple[str, ...]] = ("schema", "optimize_for")
 _MARKER: Final = "catalog.url"
 """A file that says where the catalogue is, if that is not in the folder."""
@@ -232,12 +234,17 @@ class Store:
             return node.id
 
     def collect_garbage(self, age: float = GC_AGE) -> list[str]:
-        """The ids of the chunks that were deleted: those that no table has had for `age` seconds."""
+        """The ids of the chunks that were deleted: those that no table has had for `age` seconds.
+
+        What was written, or lost by a table, since the oldest of the commands that run began is kept: it may
+        be theirs.
+        """
         now = time.time()
         with self.catalog.transaction():
             self.transactions.abort_dead()
-            kept = self.catalog.forget_unreferenced(now, age)
-            return self.files.delete_others(kept, now - age)
+            before = min(now - age, self.transactions.first_start() - _CLOCK_SKEW)
+            kept = self.catalog.forget_unreferenced(now, before)
+            return self.files.delete_others(kept, before)
 
     # --- Parts ----------------------------------------------------------------------------------------
 

@@ -80,6 +80,7 @@ def commit_slices(
     slices = list(slices)
     with store.catalog.transaction():
         store.files.check(part.chunk.id for part in slices)
+        store.files.sync()
         if not plan.append:
             store.catalog.clear_slices(table.node.id)
         store.catalog.put_table(table.node.id, plan.schema, plan.mode, optimize_for)

@@ -33,7 +33,7 @@ RANGES: Final[Mapping[str, tuple[int, int]]] = {
 }
 """Of integers and times, both ends included."""
 _UNSIGNED_NAMES: Final = frozenset((*UNSIGNED, "date", "datetime", "timestamp"))
-_MAX_FLOAT: Final = (2 - 2**-23) * 2.0**127
+MAX_FLOAT: Final = (2 - 2**-23) * 2.0**127
 _ZONES: Final = 2
 """Bytes of the id of a time zone."""
 
@@ -64,7 +64,7 @@ def check_primitive(name: str, value: Any) -> Any:
                 violation(f"{int(value)} is out of range of {name}, {low} to {high}")
             return Uint64(value) if expected == "uint64" else int(value)
         case "double":
-            if name == "float" and abs(value) > _MAX_FLOAT and not math.isinf(value):
+            if name == "float" and abs(value) > MAX_FLOAT and not math.isinf(value):
                 violation(f"{value!r} is out of range of float")
             return value
         case "string":

@@ -12,7 +12,7 @@ from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.values.order import encode_key, sort_key
 from trellis.dialects.ytsaurus.values.primitives import shown
 from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS, ValueForms, value_validator
-from trellis.dialects.ytsaurus.yson.values import Attributed, to_bytes
+from trellis.dialects.ytsaurus.yson.values import Attributed, kind_of, to_bytes
 from trellis.errors import nearest
 
 MAX_VALUES: Final = 32_767
@@ -85,8 +85,7 @@ class RowValidator:
                 _check_order(value)
             return value
         except YtError as error:
-            attributes = {"column": name, **error.attributes}
-            raise YtError(f'column "{name}": {error.message}', error.code, attributes=attributes) from None
+            raise error.in_column(name) from None
 
     def _check_size(self, values: Row) -> None:
         if len(values) > MAX_VALUES:
@@ -149,7 +148,7 @@ class OrderValidator:
 
 
 def value_weight(value: Any) -> int:
-    """The bytes that a value counts for in `@data_weight`."""
+    """The bytes that a value counts for in `@data_weight`. Raises YsonError."""
     match value:
         case None:
             return 0
@@ -163,11 +162,21 @@ def value_weight(value: Any) -> int:
             return value_weight(value.value) + value_weight(value.attributes)
         case Mapping():
             return sum(len(to_bytes(key)) + value_weight(item) for key, item in value.items())
-    return sum(map(value_weight, value))
+        case list() | tuple():
+            return sum(map(value_weight, value))
+    kind_of(value)
+    raise AssertionError(value)
 
 
 def row_weight(values: Row) -> int:
-    return 1 + sum(map(value_weight, values.values()))
+    """Raises YtError with the column of a value that YSON does not have."""
+    weight = 1
+    for name, value in values.items():
+        try:
+            weight += value_weight(value)
+        except YtError as error:
+            raise error.in_column(name) from None
+    return weight
 
 
 def _check_order(value: Any) -> None:

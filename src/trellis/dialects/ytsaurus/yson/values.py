@@ -84,7 +84,15 @@ def kind_of(value: Any) -> Kind:
 
 
 def to_bytes(text: str | bytes) -> bytes:
-    return text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    """Raises YsonError for half of a surrogate pair, which JSON can have and UTF-8 has not."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise YsonError(
+            f"{text!r} is not UTF-8: half of a surrogate pair at character {error.start + 1}"
+        ) from None
 
 
 def to_key(text: str | bytes) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from struct import pack
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal
 
+from trellis.dialects.ytsaurus.yson.binary import check_key, dump_binary, dump_items, dump_pairs
 from trellis.dialects.ytsaurus.yson.parser import YsonType
 from trellis.dialects.ytsaurus.yson.values import YsonError, kind_of, split_attributes, to_bytes
 
@@ -16,7 +16,6 @@ YsonFormat = Literal["text", "pretty", "binary"]
 _PLAIN: Final = re.compile(rb"[ !#-\[\]-~]*")
 """Text without anything to escape."""
 _HEX: Final = b"0123456789abcdefABCDEF"
-_BYTES: Final = [bytes([byte]) for byte in range(0x80)]
 _NAMED: Final = {0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t", 0x22: b'\\"', 0x5C: b"\\\\"}
 
 
@@ -28,26 +27,35 @@ def dumps(value: Any, *, yson_format: YsonFormat = "text", yson_type: YsonType =
     """
     if yson_format not in ("text", "pretty", "binary"):
         raise YsonError(f"{yson_format!r} is not a format of YSON; expected text, pretty or binary")
-    writer = _Writer(binary=yson_format == "binary", indent=4 if yson_format == "pretty" else 0)
-    line = b"" if yson_format == "binary" else b"\n"
+    if yson_format == "binary":
+        return _BINARY[yson_type](value)
+    writer = _Writer(indent=4 if yson_format == "pretty" else 0)
     match yson_type:
         case "node":
             writer.write(value, 0)
         case "list_fragment":
             for item in value:
                 writer.write(item, 0)
-                writer.parts.append(b";" + line)
+                writer.parts.append(b";\n")
         case "map_fragment":
             for key, item in value.items():
                 writer.write_pair(key, item, 0)
-                writer.parts.append(b";" + line)
+                writer.parts.append(b";\n")
     return b"".join(writer.parts)
 
 
+_BINARY: Final[Mapping[YsonType, Callable[[Any], bytes]]] = {
+    "node": dump_binary,
+    "list_fragment": dump_items,
+    "map_fragment": dump_pairs,
+}
+
+
 class _Writer:
-    def __init__(self, *, binary: bool, indent: int) -> None:
+    """Text, on one line or with an indent."""
+
+    def __init__(self, *, indent: int) -> None:
         self.parts: list[bytes] = []
-        self._binary = binary
         self._indent = indent
 
     def write(self, value: Any, depth: int) -> None:
@@ -64,12 +72,10 @@ class _Writer:
             case "string":
                 self.parts.append(self._string(to_bytes(plain)))
             case kind:
-                self.parts.append((_binary_scalar if self._binary else _text_scalar)(plain, kind))
+                self.parts.append(_text_scalar(plain, kind))
 
     def write_pair(self, key: str | bytes, value: Any, depth: int) -> None:
-        if not isinstance(key, str | bytes):
-            raise YsonError(f"the key {key!r} of a map is not a string")
-        self.parts += (self._string(to_bytes(key)), b" = " if self._indent else b"=")
+        self.parts += (self._string(to_bytes(check_key(key))), b" = " if self._indent else b"=")
         self.write(value, depth)
 
     def _write_block(self, start: bytes, items: Any, end: bytes, depth: int) -> None:
@@ -91,8 +97,6 @@ class _Writer:
             self.parts.append(b"\n" + b" " * (self._indent * depth))
 
     def _string(self, text: bytes) -> bytes:
-        if self._binary:
-            return b"\x01" + _varint(len(text) << 1) + text
         return b'"' + (text if _PLAIN.fullmatch(text) else b"".join(_escaped(text))) + b'"'
 
 
@@ -105,30 +109,6 @@ def _text_scalar(value: Any, kind: str) -> bytes:
         case "double":
             return format_double(value).encode()
     return b"%du" % value if kind == "uint64" else b"%d" % value
-
-
-def _binary_scalar(value: Any, kind: str) -> bytes:
-    match kind:
-        case "null":
-            return b"#"
-        case "boolean":
-            return b"\x05" if value else b"\x04"
-        case "double":
-            return b"\x03" + pack("<d", value)
-        case "uint64":
-            return b"\x06" + _varint(value)
-    return b"\x02" + _varint((value << 1) ^ (value >> 63))
-
-
-def _varint(number: int) -> bytes:
-    if number <= 0x7F:
-        return _BYTES[number]
-    parts = bytearray()
-    while number > 0x7F:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    parts.append(number)
-    return bytes(parts)
 
 
 def format_double(value: float) -> str:

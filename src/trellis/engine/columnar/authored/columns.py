@@ -8,7 +8,7 @@ say where records come from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -20,10 +20,10 @@ from trellis.engine.arrow.types import arrow_type
 from trellis.engine.columnar.authored.casts import KernelFinder
 from trellis.engine.columnar.authored.chain import chained
 from trellis.engine.columnar.authored.fit import check_values, fit_lists, fit_values
-from trellis.engine.columnar.strict import FastPathMiss, SpecialRows
+from trellis.engine.columnar.strict import FastPathMiss, Indexes, SpecialRows
 from trellis.engine.staging.batches import Origins, TableBatch
 from trellis.engine.text import nested_text
-from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Special
+from trellis.evolution.columnar_transform import Cell, ColumnarTransform, Derived, Remainder, Special
 from trellis.evolution.projection import Path
 from trellis.schema.model import Column, Table
 
@@ -68,6 +68,10 @@ class Records(Protocol):
         """The values of some rows, as the program gets them from the records."""
         ...
 
+    def rows_of_other_numbers(self, path: Path) -> Indexes:
+        """The rows whose values are not the doubles that the array at the path has, but integers, say."""
+        ...
+
     def has_key_with(self, joint: str) -> bool:
         """Whether a key of the records, or of objects in them, holds this text."""
         ...
@@ -78,6 +82,10 @@ class Records(Protocol):
 
     def unused(self) -> Counter[str]:
         """How often there is a value under keys that no column uses, by message."""
+        ...
+
+    def unused_values(self) -> Sequence[Mapping[str, Any]]:
+        """What each record has under keys that no column uses, nulls left out. Raises FastPathMiss."""
         ...
 
 
@@ -104,7 +112,8 @@ class ColumnReader:
         if self.program.closed and (unknown := records.rows_with_unused_keys()):
             raise SpecialRows(unknown)
         batch = TableBatch(self.table.name, records.size, origins=numbers)
-        result = ReadResult(batch, warnings=records.unused())
+        warnings = records.unused() if self.program.remainder is None else Counter[str]()
+        result = ReadResult(batch, warnings=warnings)
         columns = self._columns(records)
         if self.program.drops is not None:
             dropped = pa.array(
@@ -132,9 +141,20 @@ class ColumnReader:
                 columns[cell.column] = self._column(cell, column, records)
             except SpecialRows as rows:
                 special.update(rows.rows)
+        if self.program.remainder is not None:
+            try:
+                columns[self.program.remainder.column] = self._remainder(self.program.remainder, records)
+            except SpecialRows as rows:
+                special.update(rows.rows)
         if special:
             raise SpecialRows(sorted(special))
         return columns
+
+    def _remainder(self, remainder: Remainder, records: Records) -> pa.Array:
+        """Raises SpecialRows."""
+        values = zip(records.unused_values(), strict=True)
+        converted = _each(lambda unused: remainder.convert(unused) if unused else None, values, 0)
+        return pa.array(converted, arrow_type(self.table.columns[remainder.column]))
 
     def _column(self, cell: Cell, column: Column, records: Records) -> pa.Array:
         arrow = arrow_type(column)
@@ -168,7 +188,14 @@ class ColumnReader:
             if values is None:
                 return lambda start, stop: pa.nulls(stop - start, arrow)
             finder = records.kernel_finder
-            return lambda start, stop: fit(values.slice(start, stop - start), cell, arrow, zone, finder)
+            others = records.rows_of_other_numbers(cell.source) if cell.target == "same_float" else None
+
+            def convert_values(start: int, stop: int) -> pa.Array | None:
+                if others is not None and np.ptp(np.searchsorted(others, (start, stop))):
+                    return None
+                return fit(values.slice(start, stop - start), cell, arrow, zone, finder)
+
+            return convert_values
         source = cell.source
         if not source.steps or not all(map(records.is_known, (source.path, *source.arguments))):
             return None

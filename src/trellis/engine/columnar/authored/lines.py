@@ -6,10 +6,11 @@ It is strict, so what it reads holds nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -51,7 +52,7 @@ class LineReader:
         known = {key: shape for key, shape in sorted(self.shapes.items()) if key not in self.python_only}
         schema = pa.schema([pa.field(key, shape.type) for key, shape in known.items()])
         misfits = tuple(pattern for key, shape in known.items() for pattern in shape.misfits(key))
-        if not known:
+        if not known and (self.program.used or self.program.remainder is None):
             return False
         before = self.reader
         if before is not None and before.schema.equals(schema) and before.misfits == misfits:
@@ -110,6 +111,17 @@ class LineColumns:
         values: list[Any] = [None] * (stop - start) if array is None else array[start:stop].to_pylist()
         return values
 
+    def rows_of_other_numbers(self, path: Path) -> Indexes:
+        """Of whole numbers, and of those beyond a double, only the line says what they are."""
+        array = self.arrays[path]
+        if not pa.types.is_floating(array.type):
+            return np.arange(0)
+        is_whole = pc.fill_null(pc.equal(array, pc.trunc(array)), False)
+        lines = self.texts(0, self.size)
+        rows = np.flatnonzero(is_whole.to_numpy(zero_copy_only=False)).tolist()
+        others = [row for row in rows if at(_parsed(lines[row]), path).__class__ is not float]
+        return np.array(others, np.int64)
+
     def _items(self, start: int, stop: int) -> list[Any]:
         """Some of the records as Python has them. Raises FastPathMiss."""
         if stop - start < self.size // 2:
@@ -143,10 +155,29 @@ class LineColumns:
             counts = Counter({key: pc.sum(held).as_py() or 0 for key, held in self.unused_keys.items()})
         return Counter({self.program.unused(key): count for key, count in counts.items() if count})
 
+    def unused_values(self) -> Sequence[Mapping[str, Any]]:
+        """Of a line without such keys nothing is parsed."""
+        rows: Iterable[int] = range(self.size)
+        if not self.python_only:
+            has_unused = np.zeros(self.size, np.bool_)
+            for held in self.unused_keys.values():
+                has_unused |= pc.fill_null(held, False).to_numpy(zero_copy_only=False)
+            rows = np.flatnonzero(has_unused).tolist()
+        values: list[Mapping[str, Any]] = [{}] * self.size
+        lines = self.texts(0, self.size)
+        for row in rows:
+            record = _parsed(lines[row], verbatim=True)
+            values[row] = {
+                key: value
+                for key, value in record.items()
+                if key not in self.program.used and value is not None
+            }
+        return values
 
-def _parsed(line: bytes) -> Any:
+
+def _parsed(line: bytes, verbatim: bool = False) -> Any:
     try:
-        return parse(line)
+        return parse(line, verbatim=verbatim)
     except BadLine:
         raise FastPathMiss from None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trellis.engine.columnar.authored.lines import has_key
 from trellis.engine.columnar.authored.typed_casts import typed_kernel
+from trellis.engine.columnar.strict import Indexes
 from trellis.engine.columnar.typed.kinds import Kinds, marked_rows
 from trellis.evolution.columnar_transform import ColumnarTransform, at
 from trellis.evolution.projection import Path
@@ -86,6 +88,20 @@ class BatchColumns:
             if count:
                 counts[self.program.unused(path[0])] = count
         return counts
+
+    def unused_values(self) -> Sequence[Mapping[str, Any]]:
+        names = [path[0] for path in self.arrays if path[0] not in self.program.used]
+        if not names:
+            return [{}] * self.size
+        unused = pa.record_batch([self.arrays[(name,)] for name in names], names)
+        return [
+            {name: value for name, value in row.items() if value is not None}
+            for row in marked_rows(unused, self.kinds)
+        ]
+
+    def rows_of_other_numbers(self, path: Path) -> Indexes:
+        """Typed values are what their type says."""
+        return np.arange(0)
 
     def _above(self, path: Path) -> Path | None:
         """The vague place above a path."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import socket
 import time
@@ -133,6 +134,11 @@ class Transactions:
             self.abort(transaction_id)
 
     # --- Commands -------------------------------------------------------------------------------------
+
+    def first_start(self) -> float:
+        """When the oldest of the commands that run began, in seconds since 1970; infinite if none runs."""
+        ((started,),) = self._db.execute("SELECT min(started) FROM transactions WHERE timeout IS NULL")
+        return math.inf if started is None else float(started)
 
     @contextmanager
     def of_process(self, parent: str, verb: str) -> Iterator[Transaction]:

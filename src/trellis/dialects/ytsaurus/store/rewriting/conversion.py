@@ -73,7 +73,8 @@ class BatchConverter:
         return encode_rows(self._output, [*map(self._validator.validate, self._rows(batch))])
 
     def _rows(self, batch: pa.RecordBatch) -> Iterator[Row]:
-        return map(self._source.select, decode_rows(self._chunk, self._source.schema, batch))
+        source = self._source
+        return map(source.select, decode_rows(self._chunk, source.schema, batch, source.stored_names))
 
 
 def _plan_columns(chunk: TableSchema, source: RowSource, output: TableSchema) -> dict[str, str | None] | None:
