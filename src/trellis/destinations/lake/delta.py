@@ -17,19 +17,20 @@ import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.folder import explain_os_errors
-from trellis.destinations.lake.files import child, list_folders, place_file, spark_location, storage_of
+from trellis.destinations.lake.files import child, list_folders, place_file, storage_of
 from trellis.destinations.lake.formats import COLUMN_MAPPING, DELTA_FORMAT
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.object_store import storage_options
-from trellis.destinations.lake.session import delta_session, storage_settings
+from trellis.destinations.lake.session import delta_session
 from trellis.destinations.lake.spark_sql import SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile, change_batch, file_statistics
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, name_of
 from trellis.destinations.refusals import first_line, refuse_partition_columns
+from trellis.engine.spark.storage import hadoop_settings
 from trellis.engine.staging.stage import folder_name
-from trellis.engine.storage.location import absolute, is_remote
+from trellis.engine.storage.location import is_remote, spark_location
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
 from trellis.schema.personal_data import comment_of
@@ -194,10 +195,10 @@ class DeltaStore:
             merge.when_matched_update(values).execute()
 
     def sql_name(self, name: TableName) -> str:
-        return f"delta.{DELTA.quote(spark_location(absolute(self.location(name))))}"
+        return f"delta.{DELTA.quote(spark_location(self.location(name)))}"
 
     def session_settings(self) -> Mapping[str, str]:
-        return storage_settings(self.root)
+        return hadoop_settings(self.root)
 
     def statements(self) -> SparkStatements:
         return self._spark_tables.statements()
