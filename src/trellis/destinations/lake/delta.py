@@ -22,9 +22,9 @@ from trellis.destinations.lake.formats import COLUMN_MAPPING, DELTA_FORMAT
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.object_store import storage_options
 from trellis.destinations.lake.session import delta_session
-from trellis.destinations.lake.spark_sql import SparkStatements
+from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
-from trellis.destinations.lake.staged import DataFile, change_batch, file_statistics
+from trellis.destinations.lake.staged import DataFile, change_batch, check_columns, file_statistics
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, name_of
 from trellis.destinations.refusals import first_line, refuse_partition_columns
@@ -70,13 +70,12 @@ class DeltaStore:
         if not self._exists(name):
             return None
         table = self._open(name)
-        schema = pa.schema(table.schema())
-        columns = {field.name: name_of(field.type) for field in schema}
+        columns = _columns_of(table)
         return CatalogTable(
             name.table,
             columns,
             {column: DELTA.data_type(type_) for column, type_ in columns.items()},
-            required=[field.name for field in schema if not field.nullable],
+            required=[field.name for field in table.schema().fields if not field.nullable],
             comments=_comments_of(table),
         )
 
@@ -161,20 +160,25 @@ class DeltaStore:
         if not _takes_files(table):
             self._spark_tables.write_files(name, files, label, overwrite=overwrite, unique=unique)
             return
-        known = {field.name.lower() for field in table.schema().fields}
-        if not all(known.issuperset(map(str.lower, file.columns)) for file in files):
-            raise CommitConflict  # somebody renamed or dropped a column since the load was planned
+        check_columns(files, _columns_of(table))
         actions = [self._add_file(name, file, label) for file in files]
         mode = "overwrite" if overwrite else "append"
         with self._explained(name):
-            try:
-                table.create_write_transaction(
-                    list(actions), mode, table.schema(), commit_properties=_properties(label)
-                )
-            except CommitFailedError as bad:
-                if self.has_label(name, label):
-                    raise LabelConflict from bad
-                raise
+            for attempt in range(ATTEMPTS):
+                try:
+                    table.create_write_transaction(
+                        list(actions), mode, table.schema(), commit_properties=_properties(label)
+                    )
+                    return
+                except CommitFailedError as bad:
+                    table = self._open(name)
+                    if _has_label(table, label):
+                        raise LabelConflict from bad
+                    if not _takes_files(table):
+                        raise CommitConflict from bad
+                    check_columns(files, _columns_of(table))
+                    if attempt == ATTEMPTS - 1:
+                        raise
 
     def update_rows(self, name: TableName, keys: Sequence[str], rows: pa.Table, label: CommitLabel) -> None:
         """Set the values of `rows` in those of a table that have the same keys; NULL changes nothing.
@@ -363,6 +367,10 @@ def _takes_files(table: DeltaTable) -> bool:
 
 def _is_plain(version: int, plain: int, lists: int, features: list[str] | None) -> bool:
     return version <= plain or (version >= lists and _PLAIN_FEATURES.issuperset(features or ()))
+
+
+def _columns_of(table: DeltaTable) -> dict[str, str]:
+    return {field.name: name_of(field.type) for field in pa.schema(table.schema())}
 
 
 def _comments_of(table: DeltaTable) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.lake.formats import TableFormat
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
-from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.staged import DataFile, check_columns
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
 from trellis.destinations.sql.literals import string_literal
@@ -36,7 +37,10 @@ _STATIC_OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 
 
 class SparkTables:
-    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages."""
+    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages.
+
+    `replacing` is a context in which a table is replaced by its rows with other columns.
+    """
 
     def __init__(
         self,
@@ -45,10 +49,12 @@ class SparkTables:
         warehouse: Warehouse,
         format_of: Callable[[SparkSession], TableFormat],
         sql_name: Callable[[TableName], str],
+        replacing: Callable[[TableName], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self.where = where
         self.warehouse = warehouse
         self.sql_name = sql_name
+        self._replacing = replacing
         self._open_session = open_session
         self._format_of = format_of
 
@@ -181,7 +187,7 @@ class SparkTables:
                 )
                 self.spark.run(f"UPDATE {table} SET {', '.join(assigned)}")
         else:
-            self._rewrite(table, columns, alteration)
+            self._rewrite(name, columns, alteration)
 
     def _name_statements(self, table: str, alteration: TableAlteration) -> Iterator[str]:
         writer = AlterationWriter(self.format.warehouse, lambda _: table)
@@ -190,9 +196,9 @@ class SparkTables:
         for column in alteration.dropped:
             yield from writer.statements(Alteration("drop column", "", column))
 
-    def _rewrite(self, table: str, columns: Iterable[str], alteration: TableAlteration) -> None:
+    def _rewrite(self, name: TableName, columns: Iterable[str], alteration: TableAlteration) -> None:
         """Replace a table by its rows with other names, types and values, and keep its layout."""
-        items = []
+        table, items = self.sql_name(name), []
         for stored in columns:
             if stored in alteration.dropped:
                 continue
@@ -206,7 +212,8 @@ class SparkTables:
         create_anew = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
         layout = self.spark.run(self.format.layout_query.format(table=table))
         clauses = self.format.layout_clauses([row.asDict() for row in layout])
-        self.spark.run(" ".join((create_anew, *clauses, f"AS SELECT {', '.join(items)} FROM {table}")))
+        with self._replacing(name):
+            self.spark.run(" ".join((create_anew, *clauses, f"AS SELECT {', '.join(items)} FROM {table}")))
 
     def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
         """Whether types change without a row being written."""
@@ -244,7 +251,8 @@ class SparkTables:
         unique: Sequence[str] = (),
     ) -> None:
         table, columns = self.sql_name(name), self.describe(name).columns
-        staged = {column for file in files for column in file.columns}
+        check_columns(files, columns)
+        staged = {column for file in files for column in file.types}
         types = {column: type_ for column, type_ in columns.items() if column in staged or not staged}
         settings = {**self.settings(label), **_STATIC_OVERWRITE}
         prefix = alias_prefix(columns)
