@@ -86,6 +86,7 @@ class SparkTables:
             columns,
             {column: self.warehouse.data_type(type_) for column, type_ in columns.items()},
             required=[field.name for field in schema if not field.nullable],
+            comments={field.name: text for field in schema if (text := field.metadata.get("comment"))},
         )
 
     def scan(
@@ -172,8 +173,9 @@ class SparkTables:
             if not is_required:
                 self.spark.run(sql.drop_not_null(warehouse, table, column))
         for column, comment in alteration.comments.items():
-            for statement in sql.comment_on(warehouse, table, column, comment):
-                self.spark.run(statement)
+            form = warehouse.syntax.comment_on_column if column else warehouse.syntax.comment_on_table
+            text = string_literal(comment)
+            self.spark.run(form.format(table=table, column=BACKTICKS.quote(column), text=text))
 
     def _change_rows(self, name: TableName, alteration: TableAlteration) -> None:
         table, columns = self.sql_name(name), self.describe(name).columns
