@@ -153,6 +153,9 @@ class TreeMerge:
                 has_rows = table.name in context.files
                 if not (has_rows or chain.replaces) or context.is_committed(table.name):
                     continue
+                if table == chain.root and self.load.strategy == "upsert":
+                    context.run_merge(table.name, self._upsert_source(chain)).marked = marks[1]
+                    continue
                 tally = context.run_merge(table.name, self._source(chain, table, names))
                 if table == chain.root:
                     tally.replaced, tally.marked = marks
@@ -184,21 +187,31 @@ class TreeMerge:
             context.commit.schema, self.load, keys, context.relation, views.__getitem__, names
         )
 
+    def _upsert_source(self, chain: TableTreeStatements) -> MergeSource:
+        """Rows of the root table update that of their key in all columns; only the MERGE reads the table."""
+        root, staged = chain.root, chain.names.staged_row
+        source = MergeSource(
+            chain.roots.comparable("primary_key"), [column.name for column in root.complete_columns]
+        )
+        rows, is_upserted = f"{chain.staged(root.name)} AS {staged}", chain.roots.is_upserted()
+        source.upserted = f"SELECT {_listed(staged, source.columns)} FROM {rows} WHERE {is_upserted}"
+        if root.columns_with("hard_delete"):
+            source.deleted = f"SELECT {_listed(staged, source.keys)} FROM {rows} WHERE NOT ({is_upserted})"
+        return source
+
     def _source(self, chain: TableTreeStatements, table: Table, names: MergeNames) -> MergeSource:
-        key, deleted = chain.link(table.name, chain.current, names.rows_to_delete)
+        keys, deleted = self._keys_to_delete(chain, table)
         columns = self.context.staged_columns(table.name)
         versions = chain.roots.versions if table == chain.root else None
         values = dict[str, str](versions.written if versions else NOTHING)
         columns = [*dict.fromkeys((*columns, *values))]
-        source = MergeSource([key], columns)
-        if chain.replaces:
-            source.deleted = deleted
+        source = MergeSource(keys, columns, deleted=deleted if chain.replaces else "")
         if versions:
             of_current = columns_of(names.current_row)
             rows = (
                 f"{chain.current(table.name)} AS {names.current_row} WHERE {chain.roots.is_ended(versions)}"
             )
-            source.ended = f"SELECT {of_current(key)} FROM {rows}"
+            source.ended = f"SELECT {_listed(names.current_row, keys)} FROM {rows}"
             source.assignments = {versions.history.valid_to: versions.ended}
             source.is_ended = versions.active(of_current)
         if table.name in self.context.files:
@@ -212,6 +225,22 @@ class TreeMerge:
                 f"SELECT {shown} FROM {staged} WHERE {names.staged_row}.{self.context.place} IN ({places})"
             )
         return source
+
+    def _keys_to_delete(self, chain: TableTreeStatements, table: Table) -> tuple[Sequence[str], str]:
+        """Columns of a table, and a query of the values of rows to delete.
+
+        The staged rows tell them where one key decides, so that the table is read once, by the MERGE.
+        """
+        keys = chain.roots.replaced_by() if table == chain.root else ()
+        if keys:
+            staged = chain.names.staged_row
+            return keys, f"SELECT {_listed(staged, keys)} FROM {chain.staged(table.name)} AS {staged}"
+        key, deleted = chain.link(table.name, chain.current, chain.names.rows_to_delete)
+        return (key,), deleted
+
+
+def _listed(row: str, columns: Iterable[str]) -> str:
+    return ", ".join(map(columns_of(row), columns))
 
 
 @dataclass

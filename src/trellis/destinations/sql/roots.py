@@ -84,12 +84,19 @@ class RootStatements:
     def rows_to_delete(self) -> str:
         """A query of the ids of current rows that the load deletes or replaces."""
         q, current = self.names.prefix, self.names.current_row
-        hints = ("primary_key", "merge_key") if self.load.strategy == "delete-insert" else ("primary_key",)
-        conditions = [
-            self._staged_like(hint, columns_of(current)) for hint in hints if self.table.columns_with(hint)
-        ]
+        conditions = [self._staged_like(hint, columns_of(current)) for hint in self._keys]
         rows = f"SELECT {current}.{quoted(self.row_id)} AS {q}id FROM {self.current} AS {current}"
         return " UNION ".join(f"{rows} WHERE {where}" for where in conditions or ["FALSE"])
+
+    def replaced_by(self) -> tuple[str, ...]:
+        """The columns whose values in staged rows say which current ones go; none where two keys say that."""
+        return self.comparable(self._keys[0]) if len(self._keys) == 1 and not self.versions else ()
+
+    @property
+    def _keys(self) -> list[str]:
+        """The hints with columns that staged rows have in common with the rows that they replace."""
+        hints = ("primary_key", "merge_key") if self.load.strategy == "delete-insert" else ("primary_key",)
+        return [hint for hint in hints if self.table.columns_with(hint)]
 
     def rows_to_insert(self) -> str:
         """A query of the staged rows to insert: none marked deleted, none that the table keeps.
@@ -104,7 +111,7 @@ class RootStatements:
     @property
     def replaces_by_key(self) -> bool:
         """Whether each row that the load deletes has the primary key of one that it inserts."""
-        return bool(self._comparable("primary_key")) and self.write_counts() is None
+        return bool(self.comparable("primary_key")) and self.write_counts() is None
 
     def write_counts(self) -> str | None:
         """A query of how many inserted rows replace one of their key, and how many rows only mark deletions.
@@ -135,8 +142,7 @@ class RootStatements:
         columns |= keys
         for name in self._columns("hard_delete"):
             columns[f"{q}flag"] = name
-            is_bool = self.table.columns[name].data_type == "bool"
-            unmarked.append(f"{q}flag IS NOT TRUE" if is_bool else f"{q}flag IS NULL")
+            unmarked.append(self._is_unmarked(name, f"{q}flag"))
         for name in self._columns("dedup_sort"):
             columns[f"{q}sort_by"] = name
         if self.load.strategy == "insert-only":
@@ -159,6 +165,17 @@ class RootStatements:
         known = " AND ".join(f"{column} IS NOT NULL" for column in columns)
         grouped = f"WHERE {known} GROUP BY {', '.join(columns)} HAVING count(*) > 1"
         return f"SELECT count(*) FROM (SELECT 1 FROM {self.staged} AS {staged} {grouped}) AS {q}twice"
+
+    def is_upserted(self) -> str:
+        """A condition on a staged row, as `MergeNames` calls it: it is not marked deleted."""
+        names = columns_of(self.names.staged_row)
+        flags = self._columns("hard_delete")
+        return " AND ".join(self._is_unmarked(name, names(name)) for name in flags) or "TRUE"
+
+    def comparable(self, hint: str) -> tuple[str, ...]:
+        """The columns with a hint; none if one of them has no type, as that is NULL everywhere."""
+        names = self.table.columns_with(hint)
+        return names if all(self.table.columns[name].complete for name in names) else ()
 
     def is_ended(self, versions: VersionColumns) -> str:
         """A condition on a current row, as `MergeNames` calls it: its validity ends."""
@@ -198,20 +215,20 @@ class RootStatements:
     def _staged_like(self, hint: str, names: Callable[[str], str]) -> str:
         """A condition on a current row: a staged one has its values in the columns with this hint."""
         staged = self.names.staged_row
-        same = _equal((f"{staged}.{quoted(name)}", names(name)) for name in self._comparable(hint))
+        same = _equal((f"{staged}.{quoted(name)}", names(name)) for name in self.comparable(hint))
         return f"EXISTS (SELECT 1 FROM {self.staged} AS {staged} WHERE {same})"
 
     def _is_known(self, row: str) -> str:
         """A condition on a staged row that shows its primary key as key_0, key_1: a current one has it."""
         key, current = f"{row}.{self.names.prefix}key", self.names.current_row
-        columns = enumerate(self._comparable("primary_key"))
+        columns = enumerate(self.comparable("primary_key"))
         same = _equal((f"{current}.{quoted(name)}", f"{key}_{number}") for number, name in columns)
         return f"EXISTS (SELECT 1 FROM {self.current} AS {current} WHERE {same})"
 
-    def _comparable(self, hint: str) -> tuple[str, ...]:
-        """The columns with a hint; none if one of them has no type, as that is NULL everywhere."""
-        names = self.table.columns_with(hint)
-        return names if all(self.table.columns[name].complete for name in names) else ()
+    def _is_unmarked(self, flag: str, value: str) -> str:
+        """A condition on the value of a flag: it does not mark its row deleted."""
+        is_bool = self.table.columns[flag].data_type == "bool"
+        return f"{value} IS NOT TRUE" if is_bool else f"{value} IS NULL"
 
     def _columns(self, hint: str) -> tuple[str, ...]:
         """The columns with a hint, if the strategy looks at it."""
