@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.lake.formats import TableFormat
-from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.layout import TableLayout, comment_clause, properties_clause
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
 from trellis.destinations.lake.staged import DataFile, check_columns
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
@@ -110,7 +110,9 @@ class SparkTables:
         """Create a table with the layout and the comments of its schema."""
         layout = TableLayout.of(table)
         definitions = [
-            ColumnDefinition(column.name, types[column.name], column.required, _comment(comment_of(column)))
+            ColumnDefinition(
+                column.name, types[column.name], column.required, comment_clause(comment_of(column))
+            )
             for column in table.complete_columns
         ]
         partitions = [self.format.partition_of(column) for column in layout.partitions]
@@ -119,10 +121,10 @@ class SparkTables:
                 self.format.warehouse, self.sql_name(name), definitions, {"partition": partitions}
             ),
             self.format.clusters(table.name, layout),
-            _comment(table.description),
+            comment_clause(table.description),
         ]
         if layout.properties:
-            parts.append(_properties(layout.properties))
+            parts.append(properties_clause(layout.properties))
         self._change_schema(" ".join(filter(None, parts)))
 
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
@@ -158,7 +160,7 @@ class SparkTables:
     def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
         table = self.sql_name(name)
         if alteration.properties:
-            self.spark.run(f"ALTER TABLE {table} SET {_properties(alteration.properties)}")
+            self.spark.run(f"ALTER TABLE {table} SET {properties_clause(alteration.properties)}")
         if alteration.changes_names and self._is_set(name, self.format.mapping_property):
             for statement in self._name_statements(table, alteration):
                 self.spark.run(statement)
@@ -283,15 +285,6 @@ class SparkTables:
     def _history(self, name: TableName) -> Sequence[Mapping[str, str]]:
         rows = self.spark.run(self.format.history.format(table=self.sql_name(name)))
         return [row.asDict() for row in rows]
-
-
-def _properties(properties: Mapping[str, str]) -> str:
-    pairs = (map(string_literal, pair) for pair in properties.items())
-    return f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})"
-
-
-def _comment(description: str | None) -> str:
-    return f"COMMENT {string_literal(description)}" if description else ""
 
 
 def _merge_of_unique(table: str, columns: str, rows: str, unique: Sequence[str], q: str) -> str:
