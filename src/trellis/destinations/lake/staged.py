@@ -105,7 +105,7 @@ class TableFiles:
                 pc.is_valid(array), pc.invert(pc.fill_null(pc.equal(cast.cast(array.type), array), False))
             )
         except pa.ArrowException as bad:
-            raise type_mismatch(self.table.name, name, real, declared) from bad
+            raise type_mismatch(self.table.name, name, real, declared, _first_misfit(array, type_)) from bad
         if misfits := array.filter(changed):
             raise type_mismatch(self.table.name, name, real, declared, misfits[0].as_py())
         return cast
