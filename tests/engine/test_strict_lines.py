@@ -119,3 +119,12 @@ def test_the_lines_that_are_read_are_those_that_fit(rows: list[dict[str, Any]], 
 def name_of(row: dict[str, Any]) -> str | None:
     name: str | None = (row.get("user") or {}).get("name")
     return name
+
+
+def test_nulls_in_a_list_that_never_held_a_value_leave_the_other_lines_readable() -> None:
+    lines = [b'{"a":1,"l":[]}\n'] * 100 + [b'{"a":2,"l":[null,null]}\n'] + [b'{"a":3,"b":1}\n'] * 10
+    read = StrictReader(pa.schema({"a": pa.int64(), "l": pa.list_(pa.null())})).read(
+        pa.array(lines, pa.binary()), np.arange(len(lines))
+    )
+    assert read.lines.tolist() == list(range(100))
+    assert sorted([*read.misfits, *read.unread]) == list(range(100, 111))

@@ -20,6 +20,7 @@ _LOCK_POLL = 0.02
 _CAUSES = {
     errno.ENOSPC: "the disk is full; free some space and load again",
     errno.EDQUOT: "the disk quota is used up; free some space and load again",
+    errno.EFBIG: "a file is larger than this process may write; raise the limit (ulimit -f) and load again",
     errno.EROFS: "the file system is read-only; name another folder",
     errno.EACCES: "this user may not write there; change its rights or name another folder",
     errno.EPERM: "this user may not write there; change its rights or name another folder",
@@ -166,4 +167,5 @@ def _number(bad: OSError) -> int:
     """The error's number, which Arrow tells only in words."""
     if bad.errno is not None:
         return bad.errno
-    return next((n for n in (errno.ENOSPC, errno.EDQUOT) if os.strerror(n).lower() in str(bad).lower()), 0)
+    in_words = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return next((number for number in in_words if os.strerror(number).lower() in str(bad).lower()), 0)

@@ -341,7 +341,9 @@ class Pipeline:
         self, source: Any, options: LoadSettings, dry_run: bool, outcome: LoadOutcome | None = None
     ) -> Report:
         def load(source: Any, options: LoadSettings, claim: FileClaim | None = None) -> Report:
-            records = self._records(source, self._runner(), options.payload, options.reading)
+            line_extensions = self._dialect.capabilities.line_extensions
+            reading = replace(options.reading, line_extensions=line_extensions)
+            records = self._records(source, self._runner(), options.payload, reading)
             job = replace(self.load_job(source, records, options, dry_run), claim=claim)
             (feed,) = job.feeds
             fingerprint = None

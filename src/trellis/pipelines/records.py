@@ -83,14 +83,14 @@ def _of_paths(
     storage = storage_for(paths, runner)
     files = list_files(paths, storage)
     if named is None and read_options.format is None:
-        named = format_of_files([file.name for file in files], paths)
+        named = format_of_files([file.name for file in files], paths, read_options.line_extensions)
     if named is not None:
         source = SparkSource(named, tuple(paths), read_options, tuple(files), storage)
         return _of_spark(source, runner, payload)
     _refuse_read_options(read_options, "JSON and Parquet, which Trellis reads itself")
     if payload is not None:
         raise UsageError("payload= names a column of a DataFrame, and the source is a file of records")
-    inputs = describe_files(files, paths, storage)
+    inputs = describe_files(files, paths, storage, read_options.line_extensions)
     runner.start()
     return FileRecords(inputs, runner, storage)
 
@@ -142,7 +142,9 @@ def _of_spark_files(
 
     spark = _spark_runner(runner, ", ".join(paths), "this file system")
     files = list_spark_files(spark.session, paths)
-    chosen = named or foreign_format_of([file.name for file in files], paths, read_options.format)
+    chosen = named or foreign_format_of(
+        [file.name for file in files], paths, read_options.format, read_options.line_extensions
+    )
     return _of_spark(SparkSource(chosen, tuple(paths), read_options, tuple(files)), spark, payload)
 
 

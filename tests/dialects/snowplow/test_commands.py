@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlglot
+from sqlglot.expressions import Alter
 
 COLUMNS = ["berth", "arrived_at", "draught_m", "agent", "pilot", "cargo", "tug_count"]
 
@@ -120,6 +122,55 @@ def test_a_version_that_does_not_fit_has_a_table(trellis: Any, schemas: Path) ->
         ("1-0-1", "1-0-1"),
     ]
     assert tables[1]["table"].startswith("org_harbor_vessel_call_1_0_1_recovered_")
+
+
+def test_ddl_of_wide_rows(trellis: Any, schemas: Path) -> None:
+    """A schema may be that of an event or of a context. The last version does not fit the others."""
+    change(schemas / "1-2-1", properties={"berth": {"type": "integer"}})
+    words = ("org.harbor/vessel_call", "--target", "spark", "--layout", "wide")
+    main, recovered = ddl(trellis, *words)["tables"]
+    names = ("unstruct_event_org_harbor_vessel_call_1", "contexts_org_harbor_vessel_call_1")
+    fields = (
+        "STRUCT<`arrived_at`: TIMESTAMP_NTZ, `berth`: STRING, `draught_m`: DOUBLE, `agent`: STRING, "
+        "`pilot`: BOOLEAN, `cargo`: STRING>"
+    )
+    types = (fields, f"ARRAY<{fields}>")
+    assert (main["table"], main["uri"][-5:], main["recovers"]) == ("events", "1-0-1", None)
+    assert [(column["name"], column["type"]) for column in main["columns"]] == [
+        *zip(names, types, strict=True)
+    ]
+    assert main["sql"] == (
+        f"ALTER TABLE atomic.events ADD COLUMNS (`{names[0]}` {types[0]}, `{names[1]}` {types[1]});\n"
+    )
+    assert (recovered["uri"][-5:], recovered["recovers"]) == ("1-2-1", "1-2-1")
+    first = recovered["columns"][0]
+    assert first["name"].startswith(f"{names[0]}_recovered_1_2_1_")
+    assert first["type"] == "STRUCT<`berth`: BIGINT>"
+    [script] = ddl(trellis, *words, "--from", "1-2-0")["scripts"]
+    assert script["sql"].splitlines()[0] == (
+        f"ALTER TABLE atomic.events ADD COLUMNS (`{names[0]}`.`cargo` STRING);"
+    )
+    assert f"(`{names[1]}`.`element`.`cargo` STRING)" in script["sql"]
+    assert f"ADD COLUMNS (`{first['name']}` {first['type']})" in script["sql"]
+    for sql in (main["sql"], recovered["sql"], script["sql"]):
+        assert {type(statement) for statement in sqlglot.parse(sql, read="databricks")} == {Alter}
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (
+            ("--target", "redshift", "--layout", "wide"),
+            "layout wide: redshift has no statements for wide rows; expected target spark",
+        ),
+        (("--target", "spark", "--layout", "wid"), "layout: there is no 'wid': did you mean 'wide'?"),
+    ],
+)
+def test_layouts_that_no_statement_is_written_for(
+    trellis: Any, schemas: Path, words: tuple[str, ...], error: str
+) -> None:
+    ran = trellis("registry", "ddl", "--at", "schemas", *words)
+    assert (ran.code, ran.err) == (2, f"error: {error}")
 
 
 def test_without_the_list_the_order_is_not_known(trellis: Any, schemas: Path) -> None:

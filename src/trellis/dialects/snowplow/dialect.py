@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
+from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.events.families import SCHEMA_COLUMNS
+from trellis.dialects.snowplow.events.line_projection import line_projection
 from trellis.dialects.snowplow.events.router import EventRouter, family_rows, read_record
 from trellis.dialects.snowplow.options import NAMES
 from trellis.dialects.snowplow.rows.csv import EVENTS
@@ -47,7 +49,7 @@ class SnowplowRouting:
         known = families_of(schema)
         families = family_rows([known.rows_of(family) for family in known.complete])
         router = EventRouter(known.options.rules, families, known.unresolved, known.options.marked)
-        return Route(router, read_record)
+        return Route(router, read_record, None if known.is_wide else line_projection(router))
 
 
 class SnowplowTables(DefaultTables):
@@ -85,6 +87,7 @@ class Snowplow(DialectDefaults):
         records_name_tables=True,
         declares_nested_types=True,
         keeps_rejected_lines=True,
+        line_extensions=LINE_EXTENSIONS,
         options=NAMES,
     )
     routing = SnowplowRouting()

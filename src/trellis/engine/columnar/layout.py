@@ -35,6 +35,8 @@ ACCEPTED_CLASSES: Final[Mapping[pa.DataType, frozenset[type]]] = {
     pa.bool_(): frozenset({bool}),
 }
 """The Python classes of the values that Arrow reads as each type."""
+_NEW_KEYS_AS: Final[Mapping[type, pa.DataType]] = {str: pa.string(), int: pa.int64(), bool: pa.bool_()}
+"""What Arrow reads the values of keys without a column as; among fractions integers would be lost."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +84,26 @@ def _fields(nodes: Iterable[Node]) -> list[pa.Field]:
     return [pa.field(node.key, node.type) for node in nodes if node.type is not None]
 
 
-def layout_of(root: TableBuilder) -> Layout | None:
-    """The layout of the records met so far; None where every record has to take the exact path."""
+def layout_of(root: TableBuilder, with_new_keys: bool = False) -> Layout | None:
+    """The layout of the records met so far; None where every record has to take the exact path.
+
+    `with_new_keys`: keys of the root table that have no column yet have the type of their values, too.
+    """
     if not root.in_schema or root.verdict is not None or not root.coerces:
         return None
-    nodes = _nodes(root.bindings, root)
+    nodes = _nodes(root.bindings, root, with_new_keys)
     return Layout(root, nodes) if nodes else None
 
 
-def _nodes(bindings: Mapping[str, FieldBinding], builder: TableBuilder) -> tuple[Node, ...] | None:
+def _nodes(
+    bindings: Mapping[str, FieldBinding], builder: TableBuilder, with_new_keys: bool = False
+) -> tuple[Node, ...] | None:
     if builder.inherited_columns or builder.inherited or builder.excludes_row_id:
         return None
-    return tuple(_node(key, binding, builder) for key, binding in bindings.items())
+    return tuple(_node(key, binding, builder, with_new_keys) for key, binding in bindings.items())
 
 
-def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
+def _node(key: str, binding: FieldBinding, builder: TableBuilder, with_new_keys: bool = False) -> Node:
     if (
         builder.by_name.get(binding.name, binding) is not binding
     ):  # two keys share the column: only the exact path knows which counts
@@ -105,6 +112,8 @@ def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
         return Node(key, binding, _NOTHING, (NOT_NULL,))
     counts: dict[str, int] = {}
     scalar = _scalar_node(key, binding, builder)
+    if scalar is None and with_new_keys and binding.column is None:
+        scalar = _new_scalar_node(key, binding)
     if scalar is not None:
         accepted = ACCEPTED_CLASSES[scalar.type]
         counts["scalar"] = sum(count for class_, count in binding.classes.items() if class_ in accepted)
@@ -116,7 +125,11 @@ def _node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node:
         if kind == "scalar":
             node = scalar
         else:
-            node = _object_node(key, binding, builder) if kind == "objects" else _list_node(key, binding)
+            node = (
+                _object_node(key, binding, builder, with_new_keys)
+                if kind == "objects"
+                else _list_node(key, binding)
+            )
         if node is not None:
             return node
     return Node(
@@ -132,6 +145,15 @@ def _scalar_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node
     accepted = ACCEPTED_CLASSES[type_]
     misfits = [class_ for class_ in (*binding.classes, *_containers(binding)) if class_ not in accepted]
     return Node(key, binding, type_, tuple(value_starts(misfits, accepted)))
+
+
+def _new_scalar_node(key: str, binding: FieldBinding) -> Node | None:
+    """The node of a key without a column, for the most frequent class of its values."""
+    class_ = max(binding.classes, key=binding.classes.__getitem__, default=None)
+    if class_ is None or class_ not in _NEW_KEYS_AS:
+        return None
+    misfits = [other for other in (*binding.classes, *_containers(binding)) if other is not class_]
+    return Node(key, binding, _NEW_KEYS_AS[class_], tuple(value_starts(misfits)))
 
 
 def _is_mostly_integers(binding: FieldBinding, builder: TableBuilder) -> bool:
@@ -152,8 +174,8 @@ def _containers(binding: FieldBinding) -> Iterator[type]:
         yield list
 
 
-def _object_node(key: str, binding: FieldBinding, builder: TableBuilder) -> Node | None:
-    inner = _nodes(binding.inner, builder)
+def _object_node(key: str, binding: FieldBinding, builder: TableBuilder, with_new_keys: bool) -> Node | None:
+    inner = _nodes(binding.inner, builder, with_new_keys)
     if inner is None:
         return None
     misfits = (*binding.classes, *(class_ for class_ in _containers(binding) if class_ is not dict))
@@ -177,7 +199,8 @@ def _list_node(key: str, binding: FieldBinding) -> Node | None:
         binding, (*binding.classes, *(other for other in _containers(binding) if other is not list))
     )
     if not child.in_schema or not child.element_shapes:
-        return Node(key, binding, pa.list_(_NOTHING), misfits)
+        with_elements = tuple(map(list_start, child.element_shapes))
+        return Node(key, binding, pa.list_(_NOTHING), misfits + with_elements)
     shape = max(child.element_shapes, key=child.element_shapes.__getitem__)
     misfits += tuple(list_start(other) for other in child.element_shapes if other != shape)
     if shape == "row":

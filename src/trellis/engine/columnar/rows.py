@@ -47,10 +47,21 @@ def build_batches(
     return [batch for batch in batches if batch.rows], misses
 
 
-class _BatchBuilder:
-    """Its batches have indexes of records as origins; `misses` marks the records for the exact path."""
+def find_misses(layout: Layout, records: pa.Table) -> Indexes:
+    """The indexes of the records that `build_batches` would leave out. Raises FastPathMiss as it does."""
+    batch_builder = _BatchBuilder(None, np.arange(records.num_rows))
+    columns = [single_chunk(records.column(index)) for index in range(records.num_columns)]
+    batch_builder.add_root(layout.root, layout.nodes, columns, ())
+    return np.flatnonzero(batch_builder.misses)
 
-    def __init__(self, id_generator: RowIdGenerator, numbers: Origins) -> None:
+
+class _BatchBuilder:
+    """Its batches have indexes of records as origins; `misses` marks the records for the exact path.
+
+    Without a generator of row ids its batches lack them.
+    """
+
+    def __init__(self, id_generator: RowIdGenerator | None, numbers: Origins) -> None:
         self.id_generator = id_generator
         self.numbers = numbers
         self.batches: list[TableBatch] = []
@@ -73,9 +84,11 @@ class _BatchBuilder:
             id_sources = list(
                 zip(*(raw[name].to_pylist() for name in builder.keys.from_columns), strict=True)
             )
-        system_columns = self.id_generator.root_columns(
-            builder.place, builder.keys, rows, id_sources, None, None, self.numbers
-        )
+        system_columns: Mapping[str, Any] = {}
+        if self.id_generator is not None:
+            system_columns = self.id_generator.root_columns(
+                builder.place, builder.keys, rows, id_sources, None, None, self.numbers
+            )
         self._finish_batch(builder, batch, system_columns)
         for node, array in lists:
             self._add_nested(builder, node, array, batch)
@@ -100,20 +113,30 @@ class _BatchBuilder:
             self._add_columns(builder, (node.element,), [values], batch, lists, {})
         else:
             self._add_columns(builder, node.inner, values.flatten(), batch, lists, {})
-        id_generator, rows = self.id_generator, parents.tolist()
-        if builder.is_nested_table:
-            system_columns = id_generator.nested_columns(
-                builder.place, parent.place, builder.keys, builder.name, rows, indexes, None
-            )
-        else:
-            tops = id_generator.ids_of_roots(parent.place, rows)
-            origins = self.numbers[batch.origins]
-            system_columns = id_generator.root_columns(
-                builder.place, builder.keys, len(rows), (), None, tops, origins
-            )
-        self._finish_batch(builder, batch, system_columns)
+        self._finish_batch(
+            builder, batch, self._nested_ids(parent, builder, batch, parents.tolist(), indexes)
+        )
         for inner, inner_array in lists:
             self._add_nested(builder, inner, inner_array, batch)
+
+    def _nested_ids(
+        self,
+        parent: TableBuilder,
+        builder: TableBuilder,
+        batch: TableBatch,
+        parent_rows: list[int],
+        indexes: list[int],
+    ) -> Mapping[str, Any]:
+        """The ids and links of rows of lists, by the numbers of their parents and their places in lists."""
+        id_generator = self.id_generator
+        if id_generator is None:
+            return {}
+        if builder.is_nested_table:
+            return id_generator.nested_columns(
+                builder.place, parent.place, builder.keys, builder.name, parent_rows, indexes, None
+            )
+        tops, origins = id_generator.ids_of_roots(parent.place, parent_rows), self.numbers[batch.origins]
+        return id_generator.root_columns(builder.place, builder.keys, batch.rows, (), None, tops, origins)
 
     def _add_columns(
         self,

@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from trellis.engine.columnar.misfits import misfit_pattern, quoted, value_starts
+from trellis.engine.columnar.null_fields import rows_with_values, without_null_fields
 
 MIN_SPLIT: Final = 64
 MAX_MISSES: Final = 12
@@ -47,20 +48,29 @@ _KIND_STARTS: Final = dict(
     )
 )
 _FRACTION, _LONG_INTEGER = r"-?[0-9]+[.eE]", r"-?[0-9]{19}"
+_TO_NULL: Final = "Failed to convert JSON to null from"
 _NUMBER = re.compile(r"couldn't parse:\s*(-?[0-9][-+.0-9eE]*)$")
 
 
 class FastPathMiss(Exception):
     """Something that only the exact path can convert: its row, and a pattern of such lines, if known.
 
-    Or the text of a number that is too large or has a fraction, under a key that the reader does not name.
+    Or, under a key that the reader does not name, the text of a number that is too large or has a fraction,
+    or a value where none `is_expected`.
     """
 
-    def __init__(self, row: int | None = None, pattern: str | None = None, number: str | None = None) -> None:
-        super().__init__(row, pattern, number)
+    def __init__(
+        self,
+        row: int | None = None,
+        pattern: str | None = None,
+        number: str | None = None,
+        is_expected: bool = True,
+    ) -> None:
+        super().__init__(row, pattern, number, is_expected)
         self.row = row
         self.pattern = pattern
         self.number = number
+        self.is_expected = is_expected
 
 
 class SpecialRows(FastPathMiss):
@@ -113,7 +123,7 @@ class StrictReader:
         """The records of the chosen lines that fit; each line ends with a newline."""
         takes_all = len(chosen) == len(lines)
         candidates = lines if takes_all else lines.take(pa.array(chosen))
-        fits = _are_objects(candidates) & _are_utf8(candidates)
+        fits = _are_objects(candidates) & are_utf8(candidates)
         if self.misfits:
             fits &= ~self._suspects(candidates)
         tables: list[pa.Table] = []
@@ -129,15 +139,12 @@ class StrictReader:
                 continue
             part = lines if len(indexes) == len(lines) else lines.take(pa.array(indexes))
             try:
-                records = read_table(_joined_bytes(part), self.schema, len(part), self.unknown_keys)
+                records = read_table(joined_bytes(part), self.schema, len(part), self.unknown_keys)
+                _check_empty_lists(records)
             except FastPathMiss as miss:
                 misses += 1
                 row = miss.row if miss.row is not None and miss.row < len(indexes) else None
-                suspects = (
-                    self._like(part, miss.pattern)
-                    if miss.number is None
-                    else self._with_number(part, miss.number)
-                )
+                suspects = self._suspects_by(miss, part)
                 if row is not None:
                     suspects[row] = True
                 if suspects.any():
@@ -162,6 +169,27 @@ class StrictReader:
             unread.append(unknown[self.min_split :])
         records = pa.concat_tables(tables, promote_options="default") if tables else self.schema.empty_table()
         return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
+
+    def _suspects_by(self, miss: FastPathMiss, lines: pa.BinaryArray) -> Mask:
+        """Which lines are like the one that was missed, as far as that is known."""
+        if not miss.is_expected:
+            return self._with_unexpected_values(lines)
+        if miss.number is not None:
+            return self._with_number(lines, miss.number)
+        return self._like(lines, miss.pattern)
+
+    def _with_unexpected_values(self, lines: pa.BinaryArray) -> Mask:
+        """Which lines have values where the schema has none."""
+        try:
+            records = read_table(
+                joined_bytes(lines), without_null_fields(self.schema), len(lines), self.unknown_keys
+            )
+        except FastPathMiss:
+            return np.zeros(len(lines), np.bool_)
+        columns = map(single_chunk, records.columns)
+        return rows_with_values(
+            dict(zip(records.column_names, columns, strict=True)), self.schema, len(lines)
+        )
 
     def _like(self, lines: pa.BinaryArray, pattern: str | None) -> Mask:
         """Which lines match a pattern, unless too many do."""
@@ -201,9 +229,11 @@ def _joined(parts: Sequence[Indexes]) -> Indexes:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def _joined_bytes(lines: pa.BinaryArray) -> pa.Buffer:
-    """The bytes of the lines, one after the other."""
-    bounds, content = bounds_of(lines)
+def joined_bytes(texts: pa.BinaryArray | pa.StringArray) -> pa.Buffer:
+    """The bytes of the texts, one after the other."""
+    if texts.null_count == len(texts):
+        return pa.py_buffer(b"")
+    bounds, content = bounds_of(texts)
     return content.slice(int(bounds[0]), int(bounds[-1] - bounds[0]))
 
 
@@ -228,7 +258,7 @@ def _are_objects(lines: pa.BinaryArray) -> Mask:
     return are_objects
 
 
-def _are_utf8(lines: pa.BinaryArray) -> Mask:
+def are_utf8(lines: pa.BinaryArray) -> Mask:
     """Which lines are UTF-8."""
     try:
         lines.cast(pa.string())
@@ -260,6 +290,14 @@ def read_table(data: pa.Buffer, schema: pa.Schema, lines: int, unknown_keys: Unk
     return records
 
 
+def _check_empty_lists(records: pa.Table) -> None:
+    """Raises FastPathMiss where a list without a type of elements has some: its array is broken then."""
+    try:
+        records.validate()
+    except pa.ArrowInvalid:
+        raise FastPathMiss(is_expected=False) from None
+
+
 def _miss(error: str) -> FastPathMiss:
     """What an error of Arrow's reader tells of the lines that do not fit."""
     row = _ROW.search(error)
@@ -268,6 +306,8 @@ def _miss(error: str) -> FastPathMiss:
         pattern = misfit_pattern(key, outer[-1] if outer else None, _KIND_STARTS[change[2]])
     elif number := _NUMBER.search(error):
         return FastPathMiss(number=number[1])
+    elif error.startswith(_TO_NULL):
+        return FastPathMiss(is_expected=False)
     else:
         pattern = None
     return FastPathMiss(int(row[1]) if row else None, pattern)

@@ -13,6 +13,7 @@ import orjson
 import pyarrow as pa
 
 from trellis.engine.columnar.layout import Layout, layout_of
+from trellis.engine.columnar.new_keys import NewKeyReader
 from trellis.engine.columnar.parts import build_in_parts
 from trellis.engine.columnar.rows import build_batches
 from trellis.engine.columnar.strict import MIN_SPLIT, FastPathMiss, Indexes, StrictReader
@@ -56,6 +57,7 @@ class LearnedConformer:
         self.columnar = columnar
         self.layout: Layout | None = None
         self.reader: StrictReader | None = None
+        self.new_keys: NewKeyReader | None = None
         self.layout_revision = 0
         self.has_seen_sample = False
         self.examples: list[bytes] = []
@@ -84,14 +86,14 @@ class LearnedConformer:
                 continue
             read = self.reader.read(work.lines, pending)
             misfits = self._by_columns(work, read.records, read.lines)
-            self._one_by_one(work, np.union1d(read.misfits, misfits))
+            self._conform_misfits(work, np.union1d(read.misfits, misfits))
             pending = read.unread
             if len(pending):
                 self._one_by_one(work, pending[:MIN_SPLIT])
                 pending = pending[MIN_SPLIT:]
             if not self._learn():
                 break
-        self._one_by_one(work, pending)
+        self._conform_misfits(work, pending)
         if self.columnar:
             self._learn()
         return self._conformed(work)
@@ -143,6 +145,7 @@ class LearnedConformer:
         self.layout_revision = revision
         layout = self.layout = layout_of(self.flattener.tables.root_builder(self.plan.table))
         self.reader = None if layout is None else StrictReader(layout.schema, layout.misfits)
+        self.new_keys = None if layout is None else NewKeyReader.of(layout, self.flattener.cells.detect)
         return layout is not None
 
     def batch(self, split: Split, rows: RowBatch, only: Sequence[int] | None = None) -> Conformed:
@@ -194,6 +197,26 @@ class LearnedConformer:
                 raise ContractError(f"{split.path}, record {line + 1}: {bad}") from None
             self._flatten_record(plain, (self._file(split.file), split.number, line), counts)
         return self._finish(counts, self._seed(self._file(split.file), split.number, first), first)
+
+    def _conform_misfits(self, work: BlockWork, indexes: Indexes) -> None:
+        """Conform lines that do not go by columns; those that bring what others brought only wait."""
+        if self.new_keys is None or len(indexes) <= MIN_SPLIT:
+            self._one_by_one(work, indexes)
+            return
+        cells = self.new_keys.read(work.lines, indexes)
+        alike = np.unique(np.concatenate([*cells.values(), indexes[:0]]))
+        firsts = np.unique([chosen.min() for chosen in cells.values()]).astype(np.int64)
+        walked = np.union1d(np.setdiff1d(indexes, alike), firsts)
+        self._one_by_one(work, walked)
+        observed = self.flattener.findings.observed.cells
+        refused = [chosen for key, chosen in cells.items() if key not in observed]
+        refused_lines = np.setdiff1d(np.concatenate([*refused, indexes[:0]]), walked)
+        self._one_by_one(work, refused_lines)
+        left = np.setdiff1d(alike, np.union1d(walked, refused_lines))
+        for key, chosen in cells.items():
+            if key in observed:
+                observed[key].count += int(np.isin(chosen, left).sum())
+        work.waiting += work.numbers[left].tolist()
 
     def _one_by_one(self, work: BlockWork, indexes: Indexes) -> None:
         """Flatten the records of the lines with these indexes."""

@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from trellis.engine.columnar.entity_lines.batcher import LineBatcher, PlacedLines
 from trellis.engine.columnar.event_batcher import EventTypeBatcher
 from trellis.engine.columnar.event_sources import EventLines, EventRows, Events, can_take
 from trellis.engine.columnar.strict import Indexes
@@ -58,6 +59,10 @@ class RoutedConformer(LearnedConformer):
         self.flattener = self.router = router
         self.batcher: EventTypeBatcher | None = None
         self.has_rules = has_rules(plan.schema)
+        counts_tables = self.has_rules or plan.dialect.capabilities.tables_fail_alone
+        self.line_batcher: LineBatcher | None = None
+        if columnar and router.lines is not None and not counts_tables:
+            self.line_batcher = LineBatcher(router.lines, router.tables)
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         if self.columnar and self.batcher is None:
@@ -68,6 +73,10 @@ class RoutedConformer(LearnedConformer):
             split, block, self._seed(self._file(split.file), split.number, block.offset), only
         )
         pending: Indexes = np.arange(len(work.lines))
+        if self.line_batcher is not None:
+            pending = self._project_lines(self.line_batcher, work)
+            self._route_lines(work, pending, {*work.numbers[pending].tolist()})
+            return self._with_waiting(work.outcome, work.waiting, work.seed)
         have_big_ints = work.have_long_number(SAFE)
         if self.batcher is not None:
             ordinary = pending[~have_big_ints]
@@ -166,6 +175,20 @@ class RoutedConformer(LearnedConformer):
         outcome.batches += batches
         outcome.by_tables.update(by_tables)
         outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
+        return remaining
+
+    def _project_lines(self, batcher: LineBatcher, work: BlockWork) -> Indexes:
+        """Build the rows of ordinary lines by columns; the indexes that are left for the exact path."""
+        place = "/".join(map(str, (self.plan.load_id, self._file(work.split.file), work.split.number, "")))
+        placed = PlacedLines(work.lines, work.numbers, place)
+        id_generator = self._id_generator(work.seed)
+        batches, remaining = batcher.build_batches(placed, np.arange(len(work.lines)), id_generator)
+        for batch in batches:
+            assert batch.origins is not None
+            batch.origins = work.numbers[batch.origins]
+        work.outcome.batches += batches
+        loaded = len(work.lines) - len(remaining)
+        work.outcome.counts.add(Counts(loaded, loaded))
         return remaining
 
     def flush_rows(self) -> list[TableBatch]:

@@ -29,7 +29,8 @@ class Findings:
 
     `row` counts the rows of the record, `ordinal` the observations in the row. `news_count` counts all
     observations of the block but those in rows that a contract drops. `new_cells` are the cells observed for
-    the first time, in order, so that those of a dropped row can be taken back.
+    the first time or earlier than before, with what was known of them, so that those of a dropped row can be
+    taken back.
     """
 
     def __init__(self) -> None:
@@ -43,7 +44,7 @@ class Findings:
     def reset(self) -> None:
         self.observed = Observations()
         self.news_count = 0
-        self.new_cells: list[CellKey] = []
+        self.new_cells: list[tuple[CellKey, Seen | None]] = []
         self.discards: list[Discard] = []
         self.refusals: Counter[str] = Counter()
         self.losses: list[str] = []
@@ -86,11 +87,12 @@ class Findings:
         self.news_count += 1
         key = CellKey(builder.name, binding.name, kind)
         known = self.observed.cells.get(key)
-        if known is not None:
+        if known is not None and known.position < position:
             known.count += 1
             return
-        self.new_cells.append(key)
-        self.observed.cells[key] = Seen(position, 1, binding.path, to_json(value)[:200], item_text(item))
+        count = known.count + 1 if known is not None else 1
+        self.new_cells.append((key, known))
+        self.observed.cells[key] = Seen(position, count, binding.path, to_json(value)[:200], item_text(item))
 
     def saw_table(self, name: str, parent: str | None, position: Position) -> None:
         self.news_count += 1
@@ -98,8 +100,11 @@ class Findings:
 
     def forget_since(self, count: int) -> None:
         """Take back all new cells but the first `count`, for a row that a contract drops."""
-        for key in self.new_cells[count:]:
-            del self.observed.cells[key]
+        for key, known in reversed(self.new_cells[count:]):
+            if known is None:
+                del self.observed.cells[key]
+            else:
+                self.observed.cells[key] = known
         del self.new_cells[count:]
 
     def discard(

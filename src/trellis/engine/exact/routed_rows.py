@@ -71,7 +71,7 @@ class RoutedFlattener(Flattener):
     cells: RoutedCellWriter
 
     def __init__(self, plan: Plan, route: Route) -> None:
-        self.route, self.read_line = route.router, route.read_line
+        self.route, self.read_line, self.lines = route.router, route.read_line, route.lines
         super().__init__(plan, cells=RoutedCellWriter(plan))
 
     def start_block(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -77,9 +77,18 @@ def list_files(sources: Sequence[str], storage: Storage) -> list[FileStatus]:
     return [file for source in sources for file in storage.list_files(source)]
 
 
-def describe_files(listed: Sequence[FileStatus], sources: Sequence[str], storage: Storage) -> list[InputFile]:
-    """Files that are listed, with what is in them. Raises UsageError, StorageError."""
-    files = _at_once(partial(_describe, storage), listed, [file.location for file in listed])
+def describe_files(
+    listed: Sequence[FileStatus],
+    sources: Sequence[str],
+    storage: Storage,
+    line_extensions: Sequence[str] = (),
+) -> list[InputFile]:
+    """Files that are listed, with what is in them; lines where they have one of these endings, too.
+
+    Raises UsageError, StorageError.
+    """
+    describe = partial(_describe, storage, _TEXT.union(line_extensions))
+    files = _at_once(describe, listed, [file.location for file in listed])
     kinds = {"parquet" if file.layout == "parquet" else "JSON" for file in files}
     if len(kinds) > 1:
         raise UsageError(
@@ -144,7 +153,7 @@ def _at_once(work: Callable[[T], R], files: Sequence[T], locations: Sequence[str
         return list(pool.map(work, files))
 
 
-def _describe(storage: Storage, file: FileStatus) -> InputFile:
+def _describe(storage: Storage, text_extensions: Set[str], file: FileStatus) -> InputFile:
     name = Path(file.name)
     try:
         head, version = storage.read_head(file, HEAD)
@@ -156,7 +165,7 @@ def _describe(storage: Storage, file: FileStatus) -> InputFile:
     if not compression:
         compression = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
     ending = Path(name.stem).suffix if compression else name.suffix
-    if ending.lower() not in _TEXT and not head.lstrip().startswith((b"{", b"[")):
+    if ending.lower() not in text_extensions and not head.lstrip().startswith((b"{", b"[")):
         raise UsageError(
             f"{file.name}: files of kind {ending!r} are not read; JSON lines, JSON arrays (both also .gz, "
             ".zst, .bz2) and Parquet are; name another format that Spark reads with --format"

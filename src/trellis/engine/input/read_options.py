@@ -27,13 +27,15 @@ _RESERVED: Final[Mapping[str, str]] = {
 class ReadOptions:
     """The format that the user names, and options of Spark's reader for it, by their names in Spark.
 
-    `kafka_columns` are what is loaded of a topic beside the values of its records.
+    `kafka_columns` are what is loaded of a topic beside the values of its records, `line_extensions` endings
+    of files whose lines are records to the dialect.
     Neither `repr` nor a message shows the value of an option that holds a secret.
     """
 
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     kafka_columns: tuple[str, ...] = ()
+    line_extensions: tuple[str, ...] = ()
 
     @staticmethod
     def of(format: str | None, options: Mapping[str, Any], kafka_columns: Sequence[str] = ()) -> ReadOptions:

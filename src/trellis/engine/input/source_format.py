@@ -119,15 +119,22 @@ def table_name_of(source: str) -> str:
     return _SCHEME.sub("", source, count=1)
 
 
-def format_of_files(names: Iterable[str], sources: Sequence[str]) -> SourceFormat | None:
+def format_of_files(
+    names: Iterable[str], sources: Sequence[str], line_extensions: Sequence[str] = ()
+) -> SourceFormat | None:
     """The format that the names of files have in common; None for those that Trellis reads itself.
 
-    Raises UsageError where there are several.
+    `line_extensions` are endings of files that it reads line by line, whatever else these may be. Raises
+    UsageError where there are several formats.
 
     >>> format_of_files(["raw/a.csv", "raw/b.CSV.gz"], ["raw"]).name, format_of_files(["a.jsonl"], ["raw"])
     ('csv', None)
+    >>> format_of_files(["run/a.tsv.gz", "run/part-00000"], ["run"], [".tsv"])
     """
-    formats = {_BY_EXTENSION.get(_extension(name)) for name in names}
+    formats = {
+        None if extension in line_extensions else _BY_EXTENSION.get(extension)
+        for extension in map(_extension, names)
+    }
     if len(formats) > 1:
         kinds = sorted(name or "others" for name in formats)
         raise UsageError(
@@ -138,10 +145,12 @@ def format_of_files(names: Iterable[str], sources: Sequence[str]) -> SourceForma
     return FORMATS[name] if name else None
 
 
-def foreign_format_of(names: Iterable[str], sources: Sequence[str], name: str | None) -> SourceFormat:
+def foreign_format_of(
+    names: Iterable[str], sources: Sequence[str], name: str | None, line_extensions: Sequence[str] = ()
+) -> SourceFormat:
     """The format of files on a file system that only Spark has. Raises UsageError."""
     listed = list(names)
-    chosen = format_of_files(listed, sources)
+    chosen = format_of_files(listed, sources, line_extensions)
     if chosen is not None:
         return chosen
     parquet = [file for file in listed if _extension(file) == ".parquet"]

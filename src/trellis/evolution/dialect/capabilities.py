@@ -29,6 +29,9 @@ class Capabilities:
     too_wide: str = ""
     """What to do about a table with too many columns, for messages."""
 
+    line_extensions: tuple[str, ...] = ()
+    """Endings of files whose lines are records of this dialect, though they are those of another format."""
+
     declares_nested_types: bool = False
     """Columns of nested values have types that the dialect declares and lets grow; values come in them."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from trellis.evolution.line_projection import LineProjection
 from trellis.evolution.projection import Projection
 from trellis.evolution.record_outcome import LostValue
 from trellis.evolution.row_transform import RowTransform
@@ -81,11 +82,13 @@ class Flatten:
 class Route:
     """Records name their tables; the schema is learned from the rows.
 
-    `read_line` makes the record of a line that is not JSON of its own kind. It raises Rejected.
+    `read_line` makes the record of a line that is not JSON of its own kind. It raises Rejected. `lines` says
+    of ordinary ones how they become rows, many at a time.
     """
 
     router: Router
     read_line: Callable[[bytes], dict[str, Any]] | None = None
+    lines: LineProjection | None = None
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,8 @@ class FileBatches:
 
     def _is_own_format(self, paths: Sequence[str]) -> bool:
         """Whether the files can be read without Spark."""
-        named = named_format(paths, self.read_options.format) or format_of_files(paths, paths)
+        options = self.read_options
+        named = named_format(paths, options.format) or format_of_files(paths, paths, options.line_extensions)
         return named is None and not any(map(foreign_scheme, paths))
 
 
@@ -98,8 +99,13 @@ class StreamSource:
     name: str
 
 
-def open_stream(source: Any, settings: LoadSettings, runner: SparkRunner) -> StreamSource:
-    """The stream of paths, a topic, a table, or of a streaming DataFrame. Raises UsageError, SparkError."""
+def open_stream(
+    source: Any, settings: LoadSettings, runner: SparkRunner, line_extensions: tuple[str, ...] = ()
+) -> StreamSource:
+    """The stream of paths, a topic, a table, or of a streaming DataFrame. Raises UsageError, SparkError.
+
+    `line_extensions` are endings of files whose lines are records to the dialect.
+    """
     if type(source).__module__.partition(".")[0] == "pyspark":
         if not source.isStreaming:
             raise UsageError("the DataFrame is no stream; load it with load(), or make it with readStream")
@@ -112,7 +118,8 @@ def open_stream(source: Any, settings: LoadSettings, runner: SparkRunner) -> Str
             f"a stream cannot be read from a {type(source).__name__}; give paths, a topic such as "
             "kafka://broker/topic, or a streaming DataFrame"
         )
-    sources, read_options = source_of_url([str(path) for path in paths], settings.reading)
+    reading = replace(settings.reading, line_extensions=line_extensions)
+    sources, read_options = source_of_url([str(path) for path in paths], reading)
     named = named_format(sources, read_options.format)
     if named is None or named.address == "files":
         return _file_stream(sources, read_options, settings.payload, runner)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from trellis.destinations.folder import is_temporary
+from trellis.dialects import get_dialect
 from trellis.engine.runner import Runner
 from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.location import spark_location
@@ -117,7 +118,8 @@ def start_stream(
 
     if not isinstance(runner, SparkRunner):
         raise UsageError("a stream runs on Spark; start it without --engine inline (TRELLIS_ENGINE)")
-    opened = open_stream(source, settings.load, runner)
+    line_extensions = get_dialect(pipeline.dialect).capabilities.line_extensions
+    opened = open_stream(source, settings.load, runner, line_extensions)
     table = pipeline.root_table(settings.load.table, opened.name)
     load = replace(settings.load, table=table or None)
     checkpoint = settings.checkpoint or default_checkpoint(pipeline, table, opened.title)

@@ -127,11 +127,22 @@ def test_not_found_and_unavailable_differ(site: Site) -> None:
         (200, r"1-0-0 answers no JSON \(.*\); is this the URL of a registry"),
     ],
 )
-def test_an_answer_that_is_none_is_no_missing_schema(site: Site, status: int, error: str) -> None:
+def test_b14_an_answer_that_is_none_is_no_missing_schema(site: Site, status: int, error: str) -> None:
     site.files.clear()
     site.status, site.headers = status, {"Location": "https://elsewhere/"}
     with pytest.raises(RegistryUnavailable, match=error):
         HttpRegistry(site.url).schema(key("1-0-0"))
+
+
+def test_b14_a_registry_that_is_slow_is_no_missing_schema() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(RegistryUnavailable) as failure:
+            HttpRegistry(url, timeout=0.05).schema(key("1-0-0"))
+    assert str(failure.value) == (
+        f"registry {url} does not answer (timed out); nothing was decided about its schemas: check its URL, "
+        "and try again"
+    )
 
 
 def test_a_registry_that_is_busy_for_a_moment_is_asked_again(site: Site) -> None:

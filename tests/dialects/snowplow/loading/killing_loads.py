@@ -1,6 +1,6 @@
-"""A script that kills loads of runs at every so many statements.
+"""A script that kills loads of runs at every statement.
 
-    python killing_loads.py URL_WITH_{} REGISTRY RUN STEP
+    python killing_loads.py URL_WITH_{} REGISTRY RUN
 
 {} stands for the end of the name of a database or file. Each load runs in a fork of this process: it is
 killed, run again, and what is then in the tables is printed, one JSON object a line.
@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -20,6 +20,7 @@ import duckdb  # noqa: F401  what a load needs is imported before the forks
 import psycopg
 import pyarrow.parquet  # noqa: F401
 
+from dialects.snowplow.forks import in_fork
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
@@ -57,21 +58,8 @@ def show_rows(url: str, killed: bool) -> None:
     warehouse.close()
 
 
-def in_fork(work: Callable[[], None]) -> int:
-    """The status with which a fork of this process ends."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            work()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitpid(child, 0)[1]
-
-
-def main(template: str, registry: str, run: str, step: int) -> None:
-    for statement in count(step=step):
+def main(template: str, registry: str, run: str) -> None:
+    for statement in count():
         url = template.format(statement)
         if url.startswith("postgres"):
             with psycopg.connect(f"{url.rpartition('/')[0]}/postgres", autocommit=True) as server:
@@ -85,4 +73,4 @@ def main(template: str, registry: str, run: str, step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4], int(sys.argv[4]))
+    main(*sys.argv[1:4])

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialects.snowplow.enriched import write_run
+from trellis.destinations.lake.store import TableName
+from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.client.references import RegistryReferences
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
+from trellis.dialects.snowplow.runs.warehouses.delta import DeltaWarehouse
+from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.engine.runner import InlineRunner
 
 TABLE: Final = "org_harbor_vessel_call_1"
@@ -54,6 +58,16 @@ def loader(warehouse: RunWarehouse, registry: str, **options: Any) -> RunLoader:
 def load(warehouse: RunWarehouse, registry: str, run: Path, **options: Any) -> RunReport:
     [report] = loader(warehouse, registry, **options).load(str(run))
     return report
+
+
+def rows(warehouse: RunWarehouse, table: str, *names: str) -> list[tuple[Any, ...]]:
+    """The rows of a table in these columns, in the order of their texts."""
+    if isinstance(warehouse, SqlWarehouse):
+        listed = ", ".join(map(quoted, names))
+        return sorted(warehouse.execute(f"SELECT {listed} FROM atomic.{table}"), key=str)
+    assert isinstance(warehouse, DeltaWarehouse)
+    scanned = warehouse.store.scan(TableName("atomic", table), list(names)).read_all().to_pylist()
+    return sorted((tuple(row[name] for name in names) for row in scanned), key=str)
 
 
 def columns(warehouse: RunWarehouse, table: str = TABLE) -> list[str]:

@@ -50,6 +50,7 @@ def test_verify(loaded: Trellis) -> None:
         [TABLE, "behind", "1-0-0", "1-2-1"],
     ]
     change(f"ALTER TABLE atomic.{TABLE} DROP COLUMN arrived_at")
+    assert loaded("snowplow", "verify", *WAREHOUSE, "--compat").code == 1
     ran = loaded("snowplow", "verify", TABLE, *WAREHOUSE, "--json")
     assert ran.code == 1
     assert ran.json == {

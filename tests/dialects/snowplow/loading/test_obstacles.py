@@ -14,11 +14,14 @@ from destinations.postgres_server import Server
 from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry
 from dialects.snowplow.families import document, text
 from dialects.snowplow.loading.runs import TABLE, columns, load, loader, shred
+from dialects.snowplow.shredder.test_wide import load as load_wide
+from dialects.snowplow.shredder.test_wide import pipeline as wide_pipeline
 from trellis.dialects.snowplow.runs.loading.loader import RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
 from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.duckdb import DuckDBWarehouse
+from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.dialects.snowplow.runs.warehouses.postgres import PostgresWarehouse
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.errors import DestinationError, SchemaError, UsageError
@@ -40,7 +43,9 @@ def test_a_folder_without_runs(warehouse: SqlWarehouse, registry: str, tmp_path:
         loader(warehouse, registry).load(str(tmp_path / "nothing"))
 
 
-def test_a_run_under_another_name_is_the_same_run(warehouse: SqlWarehouse, registry: str, run: Path) -> None:
+def test_b18_a_run_under_another_name_is_the_same_run(
+    warehouse: SqlWarehouse, registry: str, run: Path
+) -> None:
     load(warehouse, registry, run)
     copy = run.with_name("run=2099-01-01-00-00-00")
     shutil.copytree(run, copy)
@@ -63,6 +68,25 @@ def test_files_that_were_cut_or_deleted_stop_the_load(
     with pytest.raises(SchemaError, match="model=1: 0 rows, and the manifest says 3"):
         load(warehouse, registry, run)
     assert "events" not in warehouse.tables("atomic")
+
+
+def test_files_of_failed_events_that_were_cut_or_deleted_stop_the_load(
+    warehouse: SqlWarehouse, registry: str, tmp_path: Path
+) -> None:
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1), "no event", "nor this"])
+    [file] = run.glob("output=bad/*/name=loader_parsing_error/part-*")
+    content = file.read_bytes()
+    for kept, reason in (
+        (content[:-10], f"{file}:2: not an event that failed; the file was changed after it was shredded"),
+        (content[: content.index(b"\n") + 1], f"{file.parents[1]}: 1 rows, and the manifest says 2"),
+        (b"", f"{file.parents[1]}: 0 rows, and the manifest says 2"),
+    ):
+        file.write_bytes(kept)
+        with pytest.raises(SchemaError) as refusal:
+            load(warehouse, registry, run)
+        assert str(refusal.value).startswith(f"{reason}")
+        assert str(refusal.value).endswith(", shred the run again")
+    assert warehouse.tables("atomic") == {}
 
 
 @pytest.mark.parametrize("file", [COMPLETION_FILE, FAMILIES_FILE])
@@ -95,6 +119,24 @@ def test_a_run_for_another_warehouse_is_refused(tmp_path: Path, registry: str) -
         load(warehouse, registry, run)
 
 
+@pytest.mark.parametrize("place", ["duckdb:shop.duckdb", "delta:lake"])
+def test_a_dataset_of_wide_rows_is_refused(tmp_path: Path, registry: str, place: str) -> None:
+    lines = [enriched_line(number, vessel_call("1-0-0", berth="A")) for number in range(2)]
+    load_wide(wide_pipeline(tmp_path, place), tmp_path, lines[:1], registry)
+    kind, _, path = place.partition(":")
+    warehouse = open_warehouse(f"{kind}:{tmp_path / path}")
+    run = shred(tmp_path, warehouse, registry, lines[1:])
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, run)
+    assert str(refusal.value) == (
+        f"events: its rows are wide, with columns such as unstruct_event_{TABLE}, and the run has a table "
+        "for each schema; load its events with `trellis load --option layout=wide`, or the run into another "
+        "dataset"
+    )
+    assert TABLE not in warehouse.tables("atomic")
+    warehouse.close()
+
+
 def test_an_overlay_that_is_stored_after_a_run_was_shredded(
     warehouse: SqlWarehouse, registry: str, run: Path
 ) -> None:
@@ -106,7 +148,7 @@ def test_an_overlay_that_is_stored_after_a_run_was_shredded(
     assert warehouse.execute(f"SELECT DISTINCT dock FROM atomic.{TABLE}") == [("A",)]
 
 
-def test_names_of_properties_that_programs_stumble_over(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+def test_b10_names_of_properties_that_programs_stumble_over(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     keys = ["__proto__", "a.b", "constructor", "select", "日本"]
     registry = write_registry(tmp_path, documents=[document("1-0-0", dict.fromkeys(keys, text(20)))])
     line = enriched_line(1, vessel_call("1-0-0", **{key: key for key in keys}))
@@ -116,16 +158,17 @@ def test_names_of_properties_that_programs_stumble_over(warehouse: SqlWarehouse,
     assert warehouse.execute(f"SELECT {names} FROM atomic.{TABLE}") == [tuple(keys)]
 
 
-def test_a_schema_of_3000_properties(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+def test_b09_a_schema_of_3000_properties(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     """PostgreSQL has no table for it."""
     properties = {f"p{number}": {"type": "integer"} for number in range(3_000)}
     registry = write_registry(tmp_path, documents=[document("1-0-0", properties)])
     run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", p7=1, p2999=2))])
     if warehouse.profile.name == "postgres":
-        with pytest.raises(
-            DestinationError, match="PostgreSQL refused: tables can have at most 1600 columns"
-        ):
+        with pytest.raises(DestinationError) as refusal:
             load(warehouse, registry, run)
+        assert str(refusal.value) == (
+            f"{warehouse.shown}: PostgreSQL refused: tables can have at most 1600 columns"
+        )
         assert warehouse.tables("atomic") == {}
         return
     assert load(warehouse, registry, run).rows == {TABLE: 1, "events": 1}
@@ -136,21 +179,26 @@ postgres_alone = pytest.mark.parametrize("url", ["postgres"], indirect=True)
 
 
 @postgres_alone
-def test_a_user_without_create_is_told_at_once(
+def test_b21_a_user_without_create_is_told_at_once(
     url: str, warehouse: SqlWarehouse, registry: str, run: Path, postgres: Server, database: str
 ) -> None:
     name = f"reader_{database}"
     postgres.run(f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
     reader = PostgresWarehouse(postgres.url(database, user=name, password="x"))
     waits: list[float] = []
-    with pytest.raises(DestinationError, match="permission denied for database") as refusal:
+    with pytest.raises(DestinationError) as refusal:
         load(reader, registry, run, retries=Retries((30.0,), waits.append))
+    assert str(refusal.value) == (
+        f"{reader.shown}: PostgreSQL refused: permission denied for database {database}"
+    )
     assert (waits, isinstance(refusal.value, WarehouseUnavailable)) == ([], False)
     reader.close()
 
 
 @postgres_alone
-def test_a_locked_table_is_waited_for(url: str, warehouse: SqlWarehouse, registry: str, run: Path) -> None:
+def test_b22_a_locked_table_is_waited_for(
+    url: str, warehouse: SqlWarehouse, registry: str, run: Path
+) -> None:
     load(warehouse, registry, run)
     second = run.with_name("run=2099-01-01-00-00-00")
     shutil.copytree(run, second)
@@ -181,7 +229,7 @@ def test_a_server_that_restarts_is_tried_again(
 
 
 @postgres_alone
-def test_loaders_of_one_run_at_once_load_it_once(
+def test_b24_loaders_of_one_run_at_once_load_it_once(
     url: str, warehouse: SqlWarehouse, registry: str, run: Path
 ) -> None:
     reports: list[RunReport] = []

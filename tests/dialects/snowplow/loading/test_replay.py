@@ -7,11 +7,20 @@ from threading import Thread
 
 import pytest
 
-from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, vessel_call, write_registry
+import trellis
+from dialects.snowplow.enriched import (
+    VESSEL_CALL,
+    enriched_line,
+    event_id,
+    vessel_call,
+    write_registry,
+    write_run,
+)
 from dialects.snowplow.families import document, text
-from dialects.snowplow.loading.runs import TABLE, columns, load, loader, shred
+from dialects.snowplow.loading.runs import TABLE, columns, load, loader, rows, shred
 from trellis.dialects.snowplow.commands.tables import open_replayer
 from trellis.dialects.snowplow.runs.loading.replay import ReplayReport
+from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse
 from trellis.errors import UsageError
@@ -19,7 +28,7 @@ from trellis.errors import UsageError
 FAILED = "SELECT number, reason, schema, pointer FROM atomic.failed_events ORDER BY number"
 
 
-def replay(warehouse: SqlWarehouse, registry: str, reason: str = "", schema: str = "") -> ReplayReport:
+def replay(warehouse: RunWarehouse, registry: str, reason: str = "", schema: str = "") -> ReplayReport:
     replayer = open_replayer(loader(warehouse, registry), registry, None, ("inline", None, None))
     return replayer.replay(reason, schema)
 
@@ -102,6 +111,30 @@ def test_only_events_of_a_reason_are_replayed(warehouse: SqlWarehouse, tmp_path:
         "statements": [],
     }
     assert replay(warehouse, registry, schema=f"{VESSEL_CALL}1-1-0").loaded == 1
+
+
+def test_events_that_trellis_load_rejected_are_replayed_once(any_url: str, tmp_path: Path) -> None:
+    lines = [
+        enriched_line(1, vessel_call("1-0-0", berth="A")),
+        enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1.5)),
+        "no event",
+    ]
+    sink = trellis.pipeline("shop", any_url, dataset="atomic", dialect="snowplow", engine="inline")
+    registry = write_registry(tmp_path, "1-0-0")
+    report = sink.load(str(write_run(tmp_path, lines)), schema=registry, max_rejected="100%")
+    assert (report.rows.loaded, report.rows.rejected) == (1, 2)
+    registry = write_registry(tmp_path)
+    warehouse = open_warehouse(any_url)
+    for tried, loaded in ((2, 1), (1, 0)):
+        replayed = replay(warehouse, registry)
+        assert (replayed.tried, replayed.loaded) == (tried, loaded)
+    assert rows(warehouse, "failed_events", "number", "reason", "schema") == [
+        (1, "loader_iglu_error", f"{VESSEL_CALL}1-1-0"),
+        (2, "loader_parsing_error", None),
+    ]
+    assert rows(warehouse, TABLE, "berth", "draught_m") == [("A", None), ("B", 1.5)]
+    assert rows(warehouse, "events", "event_id") == [(event_id(1),), (event_id(2),)]
+    warehouse.close()
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)

@@ -271,7 +271,7 @@ def test_r22_a_step_that_was_too_large_is_told(api: Api) -> None:
     )
 
 
-def test_r37_two_keys_of_one_column(api: Api) -> None:
+def test_r37_b11_two_keys_of_one_column(api: Api) -> None:
     answer = api.publish("1-0-0", **properties(portId=text(5), port_id=text(5)))
     assert answer.status_code == 400
     errors = [issue["message"] for issue in answer.json()["report"]]
@@ -295,19 +295,27 @@ def test_two_families_of_one_table(api: Api) -> None:
         (b"{", 422, "The body cannot be read: Expecting property name enclosed in double quotes"),
         (b"\xff", 422, "The body cannot be read: "),
         (b"[" * 90_000, 422, "The body cannot be read: the JSON is nested too deep"),
-        (
+        pytest.param(
             json.dumps(
                 document("1-0-0", type="object", x=json.loads('{"a":' * 41 + "1" + "}" * 41))
             ).encode(),
             422,
             "The schema cannot be read: the JSON is nested more than 40 levels deep",
+            id="B08",
         ),
         (b"[]", 400, "The schema does not describe itself: a schema is a JSON object"),
         (b'{"type": "object"}', 400, "The schema does not describe itself: $schema is None"),
-        (
+        pytest.param(
             json.dumps(document("01-0-0")).encode(),
             400,
             "The schema does not describe itself: self.version: '01-0-0' is not a version",
+            id="B13-01-0-0",
+        ),
+        pytest.param(
+            json.dumps(document("99999999999-0-0")).encode(),
+            400,
+            "The schema does not describe itself: self.version: '99999999999-0-0' is not a version",
+            id="B13-99999999999-0-0",
         ),
         (
             json.dumps(document("1-0-0", type="object", properties={"a": {"type": "strng"}})).encode(),
@@ -410,6 +418,18 @@ def test_the_server_describes_itself(api: Api) -> None:
     assert api.get("/api/meta/health").status_code == 503
 
 
+def test_columns_of_wide_rows(api: Api) -> None:
+    api.publish_all("1-0-0")
+    path = f"{NAME}/1/ddl?layout=wide"
+    [table] = api.get(f"{path}&target=spark").json()["tables"]
+    assert [column["type"] for column in table["columns"]] == [
+        "STRUCT<`berth`: STRING>",
+        "ARRAY<STRUCT<`berth`: STRING>>",
+    ]
+    sentence = "layout wide: postgres has no statements for wide rows; expected target spark"
+    assert message(api.get(f"{path}&target=postgres")) == (400, sentence)
+
+
 def test_seed_s89_tables_and_json_paths_of_a_model(api: Api) -> None:
     api.publish_all("1-0-0")
     (table,) = api.get(f"{NAME}/1/ddl?target=postgres").json()["tables"]
@@ -468,7 +488,7 @@ def test_data_that_is_nested_too_deep(api: Api) -> None:
         ({"$ref": "#/definitions/a", "definitions": {"a": {"$ref": "#/definitions/a"}}}, "x", None),
     ],
 )
-def test_schemas_that_never_end(api: Api, keywords: Any, data: str, keyword: str | None) -> None:
+def test_b08_b12_schemas_that_never_end(api: Api, keywords: Any, data: str, keyword: str | None) -> None:
     api.publish_all("1-0-0", **keywords)
     report = {"schema": uris("1-0-0")[0], "data": data}
     answer = api.call("POST", "/api/validation/validate/instance", report).json()

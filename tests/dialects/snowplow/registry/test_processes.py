@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -18,7 +21,7 @@ from iglu_client.self_describing_json import SelfDescribingJson
 
 from destinations.postgres_server import PrivateServer
 from dialects.snowplow.registry.conftest import document
-from dialects.snowplow.registry.server_process import ServerProcess, publish, running_servers
+from dialects.snowplow.registry.server_process import SRC, ServerProcess, publish, running_servers
 from trellis.dialects.snowplow.registry.store.permissions import Permission, super_permission
 from trellis.dialects.snowplow.registry.store.schema_store import SchemaStore
 
@@ -61,7 +64,7 @@ def test_200_clients_of_4_servers_leave_one_order_without_gaps(store_url: str) -
     assert [str(schema.key) for schema in stored] == lists[0]
 
 
-def test_a_server_killed_while_it_publishes_is_before_or_after(store_url: str) -> None:
+def test_b28_a_server_killed_while_it_publishes_is_before_or_after(store_url: str) -> None:
     key = super_key(store_url)
     answered: list[str] = []
 
@@ -91,7 +94,30 @@ def test_a_server_killed_while_it_publishes_is_before_or_after(store_url: str) -
     assert positions == [*range(1, len(listed) + 2)]
 
 
-def test_a_store_killed_while_schemas_are_published_is_before_or_after(
+def test_b28_a_publisher_killed_at_any_point_is_before_or_after(store_url: str) -> None:
+    """What it supersedes is so with it, and the next one finds the order without gaps."""
+    tests = Path(__file__).parents[3]
+    ran = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("killing_publishers.py")), store_url],
+        env={**os.environ, "PYTHONPATH": f"{SRC}{os.pathsep}{tests}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    results = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [result["killed"] for result in results[-2:]] == [True, False]
+    before = {"1-0-0": "None", "1-0-1": "None"}
+    after = {"1-0-0": "1-0-2", "1-0-1": "1-0-2", "1-0-2": "None"}
+    are_after = [result["versions"] == after for result in results]
+    assert [result["versions"] for result in results] == [after if done else before for done in are_after]
+    assert are_after == sorted(are_after)
+    assert (are_after[0], are_after[-1], len(results) > 15) == (False, True, True)
+    for number, (result, done) in enumerate(zip(results, are_after, strict=True)):
+        assert result["positions"] == [*range(1, 3 * number + (4 if done else 3))]
+
+
+def test_b28_a_store_killed_while_schemas_are_published_is_before_or_after(
     private_postgres: PrivateServer, database: str
 ) -> None:
     store_url = private_postgres.url(database)

@@ -193,7 +193,22 @@ def test_what_a_permission_covers() -> None:
     assert not Permission("org.harbor").allows("READ", "org.harbor")
 
 
+def test_a_store_that_is_not_there_is_not_made_by_who_reads(trellis: Any, folder: Path) -> None:
+    for words in (
+        ("registry", "ddl", "--at", "sqlite:regsitry.db", "--target", "spark"),
+        ("registry", "pull", "copy", "--at", "sqlite:regsitry.db"),
+    ):
+        ran = trellis(*words)
+        assert ran.code == 2
+        assert ran.err == (
+            "error: sqlite:regsitry.db: there is no such file; name the store of a registry, which `trellis "
+            "registry serve --store` makes"
+        )
+    assert not (folder / "regsitry.db").exists()
+
+
 def test_an_empty_registry_is_copied(trellis: Any, store_url: str, tmp_path: Path) -> None:
+    SchemaStore.open(store_url)
     ran = trellis("registry", "pull", "copy", "--at", store_url)
     assert (ran.code, ran.err, ran.out.splitlines()[-1]) == (0, "", "0 schemas: none")
     assert json.loads(Path("copy/schemas/registry.json").read_text()) == []

@@ -1,8 +1,10 @@
-"""Bad input, and input that looks bad: loaded as it is, or kept aside with a reason, never lost."""
+"""Bad input, and input that looks bad (docs/conformance/snowplow.md, B01 to B28): loaded as it is, or kept
+aside with a reason, never lost."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from dialects.snowplow.client.static_site import serve_site
 from dialects.snowplow.enriched import (
     ENVELOPE,
     VESSEL_CALL,
@@ -57,76 +60,80 @@ class Case:
 
 
 CASES: Final[dict[str, Case]] = {
-    "130 fields": Case(
+    "B01-130 fields": Case(
         enriched_line(1).removesuffix("\t"),
         f"{PARSING}the line has 130 fields; expected the 131 of an enriched event, between tabs",
     ),
-    "132 fields": Case(
+    "B01-132 fields": Case(
         enriched_line(1) + "\t",
         f"{PARSING}the line has 132 fields; expected the 131 of an enriched event, between tabs",
     ),
-    "no UUID": Case(enriched_line(1, event_id=""), f"{PARSING}event_id is empty"),
-    "another id": Case(enriched_line(1, event_id="e-1"), f"{PARSING}event_id is 'e-1', not a UUID"),
-    "no time": Case(enriched_line(1, collector_tstamp=""), f"{PARSING}collector_tstamp is empty"),
-    "year 0": Case(
+    "B02-no UUID": Case(enriched_line(1, event_id=""), f"{PARSING}event_id is empty"),
+    "B02-another id": Case(enriched_line(1, event_id="e-1"), f"{PARSING}event_id is 'e-1', not a UUID"),
+    "B02-no time": Case(enriched_line(1, collector_tstamp=""), f"{PARSING}collector_tstamp is empty"),
+    "B02-year 0": Case(
         enriched_line(1, collector_tstamp="0000-01-01 00:00:00"),
         f"{PARSING}collector_tstamp is '0000-01-01 00:00:00', not a time such as 2031-04-05 06:00:00.123",
     ),
-    "year 9999": Case(
+    "B02-year 9999": Case(
         enriched_line(1, vessel_call("1-0-0", berth="A"), collector_tstamp="9999-12-31 23:59:59.999"),
         values=("A", None, None),
         csv=("A", r"\N", r"\N"),
     ),
-    "broken JSON": Case(
+    "B03-broken JSON": Case(
         enriched_line(1, derived_contexts='{"schema":'),
         f"{PARSING}derived_contexts: not JSON: Expecting value: line 1 column 11 (char 10)",
     ),
-    "foreign envelope": Case(
+    "B03-foreign envelope": Case(
         enriched_line(1, unstruct_event=json.dumps(vessel_call("1-0-0"))),
         f"{PARSING}unstruct_event holds {VESSEL_CALL}1-0-0; expected "
         "iglu:com.snowplowanalytics.snowplow/unstruct_event/jsonschema",
     ),
-    "duplicate keys": Case(
+    "B03-duplicate keys": Case(
         raw_event('{"berth":"A","berth":"B"}'),
         f'{PARSING}unstruct_event: not JSON: the key "berth" is there twice in one object',
     ),
-    "10 MB": Case(
+    "B05-10 MB": Case(
         enriched_line(1, vessel_call("1-0-0", berth=LONG)),
         values=(LONG, None, None),
         csv=(LONG, r"\N", r"\N"),
     ),
-    "backslash N": Case(
+    "B06-backslash N": Case(
         enriched_line(1, vessel_call("1-0-0", berth=r"\N")),
         values=(r"\N", None, None),
         csv=(r"\\N", r"\N", r"\N"),
     ),
-    "TAB, LF, CR": Case(
+    "B06-TAB, LF, CR": Case(
         enriched_line(1, vessel_call("1-0-0", berth="a\tb\nc\rd")),
         values=("a\tb\nc\rd", None, None),
         csv=("a b c d", r"\N", r"\N"),
     ),
-    "NUL": Case(
+    "B06-NUL": Case(
         enriched_line(1, vessel_call("1-0-0", berth="a\x00b")),
         values=("a\x00b", None, None),
         csv=("a\x00b", r"\N", r"\N"),
     ),
-    "U+2028": Case(
+    "B06-U+2028": Case(
         enriched_line(1, vessel_call("1-0-0", berth="a\u2028b")),
         values=("a\u2028b", None, None),
         csv=("a\u2028b", r"\N", r"\N"),
     ),
-    "lone surrogate": Case(
+    "B06-lone surrogate": Case(
         raw_event(r'{"berth":"a\ud800b"}'),
         values=("a\ufffdb", None, None),
         csv=("a\ufffdb", r"\N", r"\N"),
     ),
-    "integer of 65 bits": Case(
+    "B07-lone surrogate where no text may be": Case(
+        raw_event(r'{"tugs":"a\ud800b"}'),
+        reason=f'schema_violations: {VESSEL_CALL}1-0-0: /tugs type: "a\ufffdb" is not of type "integer"',
+    ),
+    "B07-integer of 65 bits": Case(
         raw_event('{"tugs":9223372036854775808}'),
         csv=(r"\N", r"\N", "9223372036854775808"),
         wide=NOT_LONG,
         discard="9223372036854775808",
     ),
-    "1e400": Case(
+    "B07-1e400": Case(
         raw_event('{"size":1e400}'),
         csv=(r"\N", "1e400", r"\N"),
         wide=NOT_DOUBLE,
@@ -166,7 +173,7 @@ def values(sink: Any, layout: str) -> list[tuple[Any, ...]]:
     return [(row["berth"], row["tugs"], row["size"]) for row in rows]
 
 
-def test_an_event_with_5000_entities(tmp_path: Path) -> None:
+def test_b04_an_event_with_5000_entities(tmp_path: Path) -> None:
     registry = write_registry(tmp_path, documents=[SCHEMA])
     contexts = [vessel_call("1-0-0", tugs=number) for number in range(5_000)]
     sink = pipeline(tmp_path)
@@ -185,7 +192,7 @@ def test_an_event_with_5000_entities(tmp_path: Path) -> None:
         (r"^(\w+\s?)*\1$", "Error executing regex: Max limit for backtracking count exceeded"),
     ],
 )
-def test_patterns_that_take_other_programs_years(tmp_path: Path, pattern: str, message: str) -> None:
+def test_b12_patterns_that_take_other_programs_years(tmp_path: Path, pattern: str, message: str) -> None:
     registry = write_registry(
         tmp_path, documents=[document("1-0-0", {"berth": {"type": "string", "pattern": pattern}})]
     )
@@ -197,7 +204,82 @@ def test_patterns_that_take_other_programs_years(tmp_path: Path, pattern: str, m
     assert failure == f"{VESSEL_CALL}1-0-0: /berth pattern: {message}"
 
 
-def test_two_shredders_of_one_run_leave_one_run_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}},
+        {"a": json.loads('{"items":' * 45 + "{}" + "}" * 45)},
+    ],
+    ids=["references in a circle", "45 levels"],
+)
+def test_b08_schemas_that_refer_in_circles_or_are_deep_are_taken(
+    tmp_path: Path, definitions: dict[str, Any]
+) -> None:
+    """A registry refuses to store 45 levels; a folder may have them."""
+    schema = document("1-0-0", {"berth": {"$ref": "#/definitions/a"}}, definitions=definitions)
+    registry = write_registry(tmp_path, documents=[schema])
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    [report] = shred(tmp_path, registry)
+    assert (report.rows.loaded, report.rows.rejected) == (1, 0)
+    path = tmp_path / "out" / RUN / "vendor=org.harbor/name=vessel_call/model=1/part-00000.txt"
+    assert [row[9:] for row in lines(path)] == [["A"]]
+
+
+@pytest.mark.parametrize("version", ["01-0-0", "99999999999-0-0"])
+def test_b13_versions_that_are_none(tmp_path: Path, version: str) -> None:
+    write_run(tmp_path, [enriched_line(1, vessel_call(version, berth="A"))])
+    [report] = shred(tmp_path, write_registry(tmp_path))
+    assert dict(report.rejects.by_reason) == {"loader_parsing_error": 1}
+    [bad] = tmp_path.glob("out/**/name=loader_parsing_error/part-*")
+    assert json.loads(bad.read_text())["data"]["failure"]["message"] == (
+        f"unstruct_event: '{version}' is not a version: expected MODEL-REVISION-ADDITION such as 1-0-0, a "
+        "model from 1, no leading zeros, each at most 2147483647 (INVALID_SCHEMAVER)"
+    )
+
+
+def test_b15_a_registry_that_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "registry").mkdir()
+    write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A")), enriched_line(2)])
+    [report] = shred(tmp_path, str(tmp_path / "registry"))
+    assert (report.rows.loaded, dict(report.rejects.by_reason)) == (1, {"loader_iglu_error": 1})
+    [bad] = tmp_path.glob("out/**/name=loader_iglu_error/part-*")
+    assert json.loads(bad.read_text())["data"]["failure"]["message"] == (
+        f"{VESSEL_CALL}1-0-0 is not in {tmp_path / 'registry'}"
+    )
+
+
+def test_b16_a_registry_that_changes_during_a_run_has_one_state_for_it(tmp_path: Path) -> None:
+    """1-1-0 is published as soon as the run has asked for the list of versions."""
+    folder, family = Path(write_registry(tmp_path)), "org.harbor/vessel_call/jsonschema"
+    with serve_site() as site:
+        for file in (folder / family).iterdir():
+            site.files[f"/schemas/{family}/{file.name}"] = file.read_bytes()
+        path, published = f"/schemas/{family}/1", ["1-0-0"]
+
+        class Requests(list[str]):
+            def append(self, request: str) -> None:
+                super().append(request)
+                site.files[path] = json.dumps([VESSEL_CALL + version for version in published]).encode()
+                published[1:] = ["1-1-0"] if request == path else published[1:]
+
+        site.paths = Requests()
+        registry = site.url
+        write_run(
+            tmp_path,
+            [
+                enriched_line(1, vessel_call("1-0-0", berth="A")),
+                enriched_line(2, vessel_call("1-1-0", berth="B", draughtM=1)),
+            ],
+        )
+        [report] = shred(tmp_path, registry)
+        assert site.paths.count(path) == 1
+        shutil.rmtree(tmp_path / "out")
+        [later] = shred(tmp_path, registry)
+    assert (report.rows.loaded, dict(report.rejects.by_reason)) == (1, {"loader_iglu_error": 1})
+    assert (later.rows.loaded, later.rows.rejected) == (2, 0)
+
+
+def test_b24_two_shredders_of_one_run_leave_one_run_folder(tmp_path: Path) -> None:
     """The second one waits, and finds the run."""
     registry = write_registry(tmp_path, documents=[SCHEMA])
     write_run(tmp_path, [enriched_line(number, vessel_call("1-0-0", tugs=number)) for number in range(2_000)])

@@ -14,13 +14,15 @@ from dialects.snowplow.enriched import enriched_line, vessel_call, write_registr
 from dialects.snowplow.shredder.test_shred import RUN, lines, shred
 from trellis.dialects.snowplow.runs.event_store import SqliteEventStore
 
+AFTER = "shredder._without_duplicates"
+"""What is called when the folder of the run has its name."""
 DIES: dict[str, str] = {
     "before copies are looked for": "run_folder.find_duplicates",
     "after copies were claimed": "run_folder._RunWriter.write",
     "while rows are written": "row_files._aligned",
     "before the manifest": "manifest.RunManifest.write",
     "before the folder gets its name": "run_folder.os.rename",
-    "after the folder got its name": "shredder._without_duplicates",
+    "after the folder got its name": AFTER,
 }
 SCRIPT = """
 import importlib, os, sys
@@ -44,7 +46,7 @@ Shredder(Path(folder, "out"), references, InlineRunner(), store=store).shred(fol
 
 
 @pytest.mark.parametrize("place", DIES.values(), ids=DIES)
-def test_seed_s65_a_shredder_that_is_killed_leaves_exactly_one_run(tmp_path: Path, place: str) -> None:
+def test_seed_s65_b25_a_shredder_that_is_killed_leaves_exactly_one_run(tmp_path: Path, place: str) -> None:
     """Started again it completes the run, also where its events are in the store of copies already."""
     registry = write_registry(tmp_path)
     call = vessel_call("1-0-0", berth="A")
@@ -62,7 +64,7 @@ def test_seed_s65_a_shredder_that_is_killed_leaves_exactly_one_run(tmp_path: Pat
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (9, "")
-    is_there = place == "shredder._without_duplicates"
+    is_there = place == AFTER
     assert (tmp_path / "out" / RUN).exists() == is_there
     [report] = shred(tmp_path, registry, store=SqliteEventStore(str(tmp_path / "events.db")))
     assert report.already_loaded == is_there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,28 @@ def test_seed_s50_tables_grow_in_the_order_in_which_versions_were_created(tmp_pa
     ]
 
 
+@pytest.mark.parametrize("name", ["part-00000.tsv", "part-00000.TSV", "part-00000.tsv.gz"])
+def test_files_that_are_called_tsv_are_lines_of_events(tmp_path: Path, name: str) -> None:
+    """They have no header, so the first line is an event, and fields have no quotes."""
+    registry, run = write_registry(tmp_path), tmp_path / "run=2031-04-05-06-00-00"
+    run.mkdir()
+    lines = [
+        enriched_line(1, vessel_call("1-0-0", berth="A"), page_title='say "x'),
+        enriched_line(2, vessel_call("1-0-0", berth="B")),
+    ]
+    content = "".join(f"{line}\n" for line in lines).encode()
+    (run / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (run / "part-00001").write_text(f"{enriched_line(3)}\n")
+    report = pipeline(tmp_path).load(str(run), schema=registry)
+    assert (report.rows.read, report.rows.loaded) == (3, 3)
+    assert query(tmp_path, "SELECT event_id, page_title FROM atomic.events ORDER BY 1") == [
+        (event_id(1), 'say "x'),
+        (event_id(2), None),
+        (event_id(3), None),
+    ]
+    assert query(tmp_path, f"SELECT berth FROM atomic.{TABLE} ORDER BY 1") == [("A",), ("B",)]
+
+
 def test_r82_versions_up_to_the_last_that_was_met_have_their_columns(tmp_path: Path) -> None:
     """S-29: 1-1-1 alone is met, and 1-1-0 still counts."""
     versions = [
@@ -185,9 +208,16 @@ def test_on_missing_stop_writes_nothing(tmp_path: Path) -> None:
     assert query(tmp_path, "SELECT table_name FROM information_schema.tables") == []
 
 
-def test_a_registry_that_does_not_answer_is_not_a_bad_event(tmp_path: Path) -> None:
-    with pytest.raises(SourceError):
+def test_b14_a_registry_that_does_not_answer_is_not_a_bad_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trellis.dialects.snowplow.client.http.PAUSES", (0, 0))
+    with pytest.raises(SourceError) as failure:
         load(tmp_path, [enriched_line(1, vessel_call("1-0-0"))], "http://127.0.0.1:9")
+    assert str(failure.value) == (
+        "registry http://127.0.0.1:9/api does not answer ([Errno 111] Connection refused); nothing was "
+        "decided about its schemas: check its URL, and try again"
+    )
     assert query(tmp_path, "SELECT table_name FROM information_schema.tables") == []
 
 

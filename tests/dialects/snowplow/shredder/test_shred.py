@@ -142,11 +142,15 @@ def test_a_run_that_is_there_is_passed_over(tmp_path: Path) -> None:
     assert (tmp_path / "out" / RUN / "shredding_complete.json").read_text() == before
 
 
-def test_a_run_folder_without_completion_file_is_not_written_over(tmp_path: Path) -> None:
+def test_b17_a_run_folder_without_completion_file_is_not_written_over(tmp_path: Path) -> None:
     write_run(tmp_path, [enriched_line(1)])
     (tmp_path / "out" / RUN).mkdir(parents=True)
-    with pytest.raises(UsageError, match="an incomplete run is in the way; delete the folder"):
+    with pytest.raises(UsageError) as refusal:
         shred(tmp_path, write_registry(tmp_path))
+    assert str(refusal.value) == (
+        f"{tmp_path}/out/{RUN}: an incomplete run is in the way; delete the folder, or name another with "
+        "--out"
+    )
 
 
 def test_gzip(tmp_path: Path) -> None:
@@ -154,6 +158,14 @@ def test_gzip(tmp_path: Path) -> None:
     shred(tmp_path, write_registry(tmp_path), compression="GZIP")
     with gzip.open(tmp_path / "out" / RUN / FAMILY / "part-00000.txt.gz", "rt") as file:
         assert file.read().split("\t")[9:] == ["A", "\\N\n"]
+
+
+def test_files_that_are_called_tsv_are_lines_of_events(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    (run / "part-00000").rename(run / "part-00000.tsv")
+    [report] = shred(tmp_path, write_registry(tmp_path))
+    assert (report.rows.loaded, report.rows.rejected) == (1, 0)
+    assert [row[9:] for row in lines(tmp_path / "out" / RUN / FAMILY / "part-00000.txt")] == [["A", r"\N"]]
 
 
 def test_seed_s81_parquet_of_many_runs_is_one_table_although_columns_were_added(tmp_path: Path) -> None:

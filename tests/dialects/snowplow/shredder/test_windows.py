@@ -18,7 +18,9 @@ from pyspark.sql import SparkSession
 
 import trellis
 from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, event_id, vessel_call, write_registry
+from dialects.snowplow.shredder.test_killed import AFTER, DIES
 from trellis.dialects.snowplow.client.references import RegistryReferences
+from trellis.dialects.snowplow.runs.manifest import RunManifest
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.windows import start_window_stream
 from trellis.engine.runner import InlineRunner
@@ -110,8 +112,31 @@ def test_a_window_that_is_repeated_is_shredded_once(incoming: Path, monkeypatch:
     assert [item["schemaKey"] for item in completion["typesInfo"]["types"]] == [f"{VESSEL_CALL}1-0-0"]
 
 
+def test_b27_a_window_that_dies_at_any_step_is_shredded_once(
+    incoming: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It dies at one step after the other, then it is completed."""
+    registry = write_registry(incoming)
+    arrive(incoming, *(enriched_line(number, vessel_call("1-0-0", berth="A")) for number in range(5)))
+
+    def die(*_: Any, **__: Any) -> None:
+        raise UsageError("the machine went down")
+
+    for place in DIES.values():
+        with monkeypatch.context() as patch, pytest.raises(UsageError, match="the machine went down"):
+            patch.setattr(f"trellis.dialects.snowplow.runs.{place}", die)
+            drain(incoming, registry)
+        assert len(runs(incoming)) == (place == AFTER)
+    [report] = drain(incoming, registry)
+    assert report.already_loaded
+    [run] = runs(incoming)
+    assert RunManifest.read(run).good == 5
+    rows = [line.split("\t") for line in (run / FAMILY / "part-00000.txt").read_text().splitlines()]
+    assert sorted(row[4] for row in rows) == [event_id(number) for number in range(5)]
+
+
 @pytest.mark.spark
-def test_seed_s65_a_stream_that_is_killed_shreds_each_event_once(tmp_path: Path) -> None:
+def test_seed_s65_b27_a_stream_that_is_killed_shreds_each_event_once(tmp_path: Path) -> None:
     """It is killed when the first run folder is there; what was in its window stays in that run alone."""
     (tmp_path / "incoming").mkdir()
     registry = write_registry(tmp_path)

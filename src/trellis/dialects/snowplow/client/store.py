@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from trellis.dialects.snowplow.client.registry import RegistryUnavailable, SchemaNotFound
 from trellis.dialects.snowplow.columns.overlay import Overlay
@@ -12,6 +13,7 @@ from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.dialects.snowplow.registry.store.database import StoreUnavailable, redact
 from trellis.dialects.snowplow.registry.store.schema_store import SchemaStore, StoredSchema
+from trellis.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,14 @@ class StoreRegistry:
     store: SchemaStore
 
     @staticmethod
-    def open(url: str) -> StoreRegistry:
-        """Raises UsageError, RegistryUnavailable."""
+    def open(url: str, *, create: bool = False) -> StoreRegistry:
+        """`create`: a file that is not there is made. Raises UsageError, RegistryUnavailable."""
+        file = url.removeprefix("sqlite:")
+        if file != url and not create and not Path(file).is_file():
+            raise UsageError(
+                f"{url}: there is no such file; name the store of a registry, which `trellis registry serve "
+                "--store` makes"
+            )
         with _answering():
             return StoreRegistry(redact(url), SchemaStore.open(url))
 

@@ -12,7 +12,7 @@ Registry = Annotated[
         "--schema",
         metavar="REGISTRY",
         panel=WHERE,
-        help="URL, folder of schemas, or resolver configuration file.",
+        help="URL, store (sqlite:FILE, postgresql://...), folder of schemas, or resolver configuration file.",
     ),
 ]
 

@@ -24,6 +24,10 @@ def verify_tables(
         typer.Argument(metavar="TABLE", help="Tables; default all that are of schemas.", show_default=False),
     ] = None,
     dataset: Dataset = "atomic",
+    compat: Annotated[
+        bool,
+        option("--compat", panel=HOW, help="Expect columns as Snowplow's own code makes them."),
+    ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -37,7 +41,8 @@ def verify_tables(
     from trellis.dialects.snowplow.runs.loading.inspection import TableInspector, altered_tables
 
     with open_loader(to, schema, dataset) as loader:
-        statuses = TableInspector(loader.warehouse, loader.registry, dataset).inspect(tables or ())
+        inspector = TableInspector(loader.warehouse, loader.registry, dataset, compat)
+        statuses = inspector.inspect(tables or ())
     if json:
         print_json({"tables": [status.to_dict() for status in statuses]})
     else:

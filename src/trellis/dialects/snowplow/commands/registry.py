@@ -248,6 +248,15 @@ def show_ddl(
     dataset: Annotated[
         str, option("--dataset", metavar="NAME", panel=HOW, help="Schema of the tables, default atomic.")
     ] = "atomic",
+    layout: Annotated[
+        str,
+        option(
+            "--layout",
+            metavar="NAME",
+            panel=HOW,
+            help="model (default): a table for each family; wide: columns of the table of events, for spark.",
+        ),
+    ] = "model",
     compat: Annotated[
         bool, option("--compat", panel=HOW, help="Repeat what Snowplow's own tools do wrong.")
     ] = False,
@@ -260,7 +269,8 @@ def show_ddl(
     from trellis.dialects.snowplow.client.locator import open_registry
     from trellis.dialects.snowplow.client.selection import Selection, parse_version
     from trellis.dialects.snowplow.columns.profiles import get_profile
-    from trellis.dialects.snowplow.ddl.rendering import Rendering
+    from trellis.dialects.snowplow.ddl.rendering import report_dict
+    from trellis.dialects.snowplow.ddl.wide_rendering import rendering_of
     from trellis.errors import UsageError
 
     source = open_registry(at, assume_order=assume_order)
@@ -269,13 +279,13 @@ def show_ddl(
     if schemas and not families:
         raise selection.unknown(source)
     overlays = {family: overlay for family in families if (overlay := source.overlay(family))}
-    rendering = Rendering(get_profile(target), dataset, compat, overlays)
+    rendering = rendering_of(layout, get_profile(target), dataset, compat, overlays)
     tables = rendering.tables(families)
     scripts = [*rendering.scripts(families.values(), parse_version(start))] if start else []
     if start and not scripts:
         raise UsageError(f"--from: none of these schemas has a version {start}")
     if json:
-        print_json(rendering.to_dict(tables, scripts))
+        print_json(report_dict(tables, scripts))
     else:
         typer.echo("\n".join(report.sql for report in (scripts if start else tables)), nl=False)
 

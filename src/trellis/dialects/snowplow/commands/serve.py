@@ -64,7 +64,7 @@ def make_keys(at: str, vendor: str | None, *, super_key: bool) -> dict[str, str]
             "name whom the keys are for: --vendor com.acme, or --super for one key to everything"
         )
     if is_store(at):
-        store = StoreRegistry.open(at).store
+        store = StoreRegistry.open(at, create=True).store
         if vendor is None:
             return {"super": str(store.add_keys([super_permission()])[0])}
         keys = store.add_keys([Permission(vendor, "READ"), Permission(vendor, "CREATE_VENDOR")])

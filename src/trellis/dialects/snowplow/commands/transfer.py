@@ -85,7 +85,7 @@ def push_folder(path: str, at: str, *, public: bool, assume_order: bool = False)
     exported = read_export(folder.root)
     target: SchemaStore | HttpRegistry
     if is_store(at):
-        target = StoreRegistry.open(at).store
+        target = StoreRegistry.open(at, create=True).store
         if exported and not target.list_schemas():
             return TransferReport(tuple(_restore(folder, exported, target)))
         publish = _store_publisher(target, public)

@@ -75,33 +75,44 @@ class Rendering:
         self, name: str, key: SchemaKey, columns: Sequence[Column], recovers: SchemaVer | None
     ) -> TableReport:
         sql = TableStatements(self.profile, self.dataset, name).create(columns, key)
-        return TableReport(name, key, sql, (*METADATA, *columns), recovers)
+        reports = tuple(map(self._column_report, (*METADATA, *columns)))
+        return TableReport(name, key, sql, reports, recovers)
 
-    def column_dict(self, column: Column) -> dict[str, Any]:
-        return {
-            "name": column.name,
-            "type": self.profile.type_text(column.type),
-            "encode": column.encoding if self.profile.encodes else None,
-            "nullable": column.nullable,
-            "pointer": column.pointer,
-        }
+    def _column_report(self, column: Column) -> ColumnReport:
+        return ColumnReport(
+            column.name,
+            self.profile.type_text(column.type),
+            column.encoding if self.profile.encodes else None,
+            column.nullable,
+            column.pointer,
+        )
 
-    def to_dict(self, tables: Iterable[TableReport], scripts: Iterable[ScriptReport]) -> dict[str, Any]:
-        return {
-            "tables": [
-                {
-                    "table": table.name,
-                    "uri": str(table.key),
-                    "sql": table.sql,
-                    "columns": [self.column_dict(column) for column in table.columns],
-                    "recovers": None if table.recovers is None else str(table.recovers),
-                }
-                for table in tables
-            ],
-            "scripts": [
-                {"from": str(script.start), "to": str(script.end), "sql": script.sql} for script in scripts
-            ],
-        }
+
+def report_dict(tables: Iterable[TableReport], scripts: Iterable[ScriptReport]) -> dict[str, Any]:
+    return {
+        "tables": [
+            {
+                "table": table.name,
+                "uri": str(table.key),
+                "sql": table.sql,
+                "columns": [vars(column) for column in table.columns],
+                "recovers": None if table.recovers is None else str(table.recovers),
+            }
+            for table in tables
+        ],
+        "scripts": [
+            {"from": str(script.start), "to": str(script.end), "sql": script.sql} for script in scripts
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    name: str
+    type: str
+    encode: str | None
+    nullable: bool
+    pointer: str | None
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ class TableReport:
     key: SchemaKey
     """The last schema that the table holds."""
     sql: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnReport, ...]
     recovers: SchemaVer | None
     """The version that did not fit the table of its family."""
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.snowplow.document.json_text import Number
+from trellis.dialects.snowplow.document.json_text import Number, encodable
 from trellis.dialects.snowplow.document.nodes import Node, pointer_to
 from trellis.errors import SchemaError, UsageError
 
@@ -45,12 +45,18 @@ class SchemaValidator:
     def is_valid(self, instance: object) -> bool:
         """Raises RecursionError for an instance that is nested too deep."""
         with _too_deep():
-            return self._validator.is_valid(_plain(instance))
+            try:
+                return self._validator.is_valid(_plain(instance))
+            except UnicodeEncodeError:
+                return self._validator.is_valid(_encodable(_plain(instance)))
 
     def violations(self, instance: object) -> Iterator[Violation]:
         """Raises RecursionError for an instance that is nested too deep."""
         with _too_deep():
-            errors = list(self._validator.iter_errors(_plain(instance)))
+            try:
+                errors = list(self._validator.iter_errors(_plain(instance)))
+            except UnicodeEncodeError:
+                errors = list(self._validator.iter_errors(_encodable(_plain(instance))))
         for error in errors:
             pointer = pointer_to(*map(str, error.instance_path))
             yield Violation(pointer, error.kind.name, error.message)
@@ -76,3 +82,12 @@ def _plain(value: Any) -> Any:
             key: item if item.__class__ in _PLAIN_CLASSES else _plain(item) for key, item in value.items()
         }
     return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _encodable(value: Any) -> Any:
+    """The value with a replacement for halves of surrogate pairs, as its rows have it."""
+    if isinstance(value, dict):
+        return {encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    return encodable(value) if isinstance(value, str) else value

@@ -18,6 +18,8 @@ from trellis.dialects.snowplow.columns.column_types import (
 Kind = Literal["s", "t", "i", "d", "b", "u", "j"]
 """Text, time, integer, double, boolean, UUID, JSON."""
 
+LINE_EXTENSIONS: Final = (".tsv",)
+"""Endings of files of enriched events besides those that all files of lines have."""
 _FIELDS: Final = """
     app_id s255, platform s255, etl_tstamp t, collector_tstamp t, dvce_created_tstamp t, event s128,
     event_id u, txn_id i, name_tracker s128, v_tracker s100, v_collector s100, v_etl s100, user_id s255,

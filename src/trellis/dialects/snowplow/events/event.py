@@ -19,11 +19,12 @@ EntityKind = Literal["SELF_DESCRIBING_EVENT", "CONTEXT"]
 
 _VENDOR: Final = "com.snowplowanalytics.snowplow"
 _CONTEXTS: Final = Criterion(_VENDOR, "contexts", "jsonschema")
-_ENVELOPES: Final[Mapping[str, Criterion]] = {
+ENVELOPES: Final[Mapping[str, Criterion]] = {
     "contexts": _CONTEXTS,
     "unstruct_event": Criterion(_VENDOR, "unstruct_event", "jsonschema"),
     "derived_contexts": _CONTEXTS,
 }
+"""The fields with entities, in the order of these, and the schemas of what is around them."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class JsonPaths:
 def enriched_event(texts: Mapping[str, str]) -> ShreddedEvent:
     """The event of the texts of a line. Raises BadEvent."""
     atomic = atomic_values(texts)
-    entities = tuple(entity for name in _ENVELOPES if name in texts for entity in _unpack(name, texts[name]))
+    entities = tuple(entity for name in ENVELOPES if name in texts for entity in _unpack(name, texts[name]))
     return ShreddedEvent(atomic["event_id"], atomic["collector_tstamp"], atomic, entities)
 
 
@@ -92,8 +93,8 @@ def _unpack(name: str, text: str) -> Iterator[Entity]:
     except ValueError as error:
         raise BadEvent("loader_parsing_error", f"{name}: not JSON: {error}") from None
     envelope = _entity(name, document, "CONTEXT")
-    if not _ENVELOPES[name].matches(envelope.key):
-        expected = _ENVELOPES[name]
+    if not ENVELOPES[name].matches(envelope.key):
+        expected = ENVELOPES[name]
         raise BadEvent(
             "loader_parsing_error",
             f"{name} holds {envelope.key}; expected iglu:{expected.vendor}/{expected.name}/jsonschema",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, Final, Literal, Protocol
 
 from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, TypeName, varchar
@@ -14,13 +14,22 @@ from trellis.dialects.snowplow.columns.family_table import FamilyTable, columns_
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import Profile
-from trellis.dialects.snowplow.document.json_text import decimal_of, encodable, is_whole, write_json
+from trellis.dialects.snowplow.document.json_text import (
+    decimal_of,
+    encodable,
+    is_whole,
+    read_json,
+    write_json,
+)
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.document.validation import SchemaValidator
+from trellis.dialects.snowplow.document.value_checks import value_checks
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.events.event import Entity, ShreddedEvent
 from trellis.dialects.snowplow.identity.keys import Criterion, SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS, text_of, value_of
+from trellis.evolution.line_projection import EntityColumn, EntityProjection
+from trellis.schema.model import DataType
 
 _MOST_VIOLATIONS: Final = 5
 ENTITY_COLUMN: Final = "_entity"
@@ -55,6 +64,10 @@ class EntityRows(Protocol):
 
     def add_entity(self, entity: Entity, event: ShreddedEvent, rows: Rows) -> None:
         """Add an entity to the rows of its event. Raises BadEvent."""
+        ...
+
+    def projection(self, key: SchemaKey, validate: bool) -> EntityProjection | None:
+        """How entities of a schema become rows, many at a time; None where each is one of its own kind."""
         ...
 
 
@@ -160,6 +173,23 @@ class FamilyRows(FamilySchemas):
     def add_entity(self, entity: Entity, event: ShreddedEvent, rows: Rows) -> None:
         rows.append(self.row(entity, event))
 
+    def projection(self, key: SchemaKey, validate: bool) -> EntityProjection | None:
+        layout = self._row_layouts[key]
+        if layout.is_json:
+            return None
+        columns = tuple(
+            EntityColumn(column.name, column.paths, _READ_AS.get(column.type.name, "text"))
+            for column, *_ in layout.cells
+        )
+        constants = {name: text for name, text in layout.metadata.items() if text is not None}
+        projection = EntityProjection(layout.table, constants, columns)
+        if not validate:
+            return projection
+        [document] = (document for document in self.documents if document.key == key)
+        kinds = {path: column.read_as for column in columns for path in column.paths}
+        is_valid = partial(_is_valid, self._validators[key])
+        return replace(projection, checks=value_checks(document.body, kinds), is_valid=is_valid)
+
     def row(self, entity: Entity, event: ShreddedEvent) -> tuple[str, dict[str, Any]]:
         """The table of an entity, and its row; NULL is left out."""
         layout = self._row_layouts[entity.key]
@@ -216,6 +246,13 @@ def _row_layout(key: SchemaKey, table: EntityTable, as_text: bool) -> _RowLayout
     return _RowLayout(table.name, table.is_json, dict(zip(_METADATA, metadata, strict=True)), cells)
 
 
+def _is_valid(validator: SchemaValidator, text: str) -> bool:
+    try:
+        return validator.is_valid(read_json(text))
+    except RecursionError:
+        return False
+
+
 def _text(value: object) -> str:
     return encodable(text_of(value) or "")
 
@@ -249,6 +286,15 @@ def _double(value: float) -> object:
     return number if math.isfinite(number) else decimal_of(value)
 
 
+_READ_AS: Final[Mapping[TypeName, DataType]] = {
+    "SMALLINT": "bigint",
+    "INT": "bigint",
+    "BIGINT": "bigint",
+    "DECIMAL": "double",
+    "DOUBLE": "double",
+    "BOOLEAN": "bool",
+}
+"""As what the ordinary values of a column are read; those of others are texts."""
 _CONVERTERS: Final[Mapping[TypeName, Callable[[object], object]]] = {
     "SMALLINT": _number(_integer),
     "INT": _number(_integer),

@@ -54,7 +54,7 @@ class EventRouter:
         if earliest is not None and event.collected_at < earliest:
             times = (time.strftime(_TIME) for time in (event.collected_at, earliest))
             raise BadEvent("generic_error", "collector_tstamp is {}, before {}".format(*times))
-        entities = [entity for entity in event.entities if not self._is_skipped(entity.key)]
+        entities = [entity for entity in event.entities if not self.is_skipped(entity.key)]
         families = [(entity, self.families.get(entity.key)) for entity in entities]
         unknown = dict.fromkeys(str(entity.key) for entity, family in families if family is None)
         if missing := [self.unresolved[uri] for uri in unknown if uri in self.unresolved]:
@@ -81,7 +81,7 @@ class EventRouter:
     def _event(self, record: Mapping[str, Any]) -> ShreddedEvent:
         return json_event(record, self.rules.paths) if _SCHEMA in record else enriched_event(record)
 
-    def _is_skipped(self, key: SchemaKey) -> bool:
+    def is_skipped(self, key: SchemaKey) -> bool:
         return any(criterion.matches(key) for criterion in self.rules.skipped)
 
 

@@ -12,6 +12,7 @@ from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.events.event import Entity, EntityKind, ShreddedEvent
 from trellis.dialects.snowplow.events.families import ENTITY_COLUMN, FamilySchemas, Rows
+from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.typed.casts import CastError, cast_value
 from trellis.dialects.snowplow.typed.merge import WideColumns, merge_wide_columns
 from trellis.dialects.snowplow.typed.types import JSON, STRING, Array, Field, Struct, Type
@@ -73,6 +74,9 @@ class WideRows(FamilySchemas):
             raise BadEvent("loader_runtime_error", f"{entity.key}: nested too deep to be stored") from None
         if self.marked:
             row[ENTITY_COLUMN] = _with_line(row.get(ENTITY_COLUMN, ""), f"{entity.kind} {entity.key}")
+
+    def projection(self, key: SchemaKey, validate: bool) -> None:
+        return None
 
     def _contexts(self, entity: Entity, column_type: Type) -> list[Any] | str:
         """The list of an entity, in the type of its column."""

@@ -23,13 +23,14 @@ from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
 from trellis.dialects.snowplow.rows.csv import Event, legacy_document
 from trellis.dialects.snowplow.runs.duplicates import Duplicates
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat
+from trellis.engine.columnar.strict import joined_bytes
 from trellis.errors import SchemaError
 
 BATCH: Final = 20_000
 BLOCK: Final = 4 << 20
 NULL: Final = r"\N"
-_BLANKS: Final = "[\t\n\r]"
-_BLANKS_COMPAT: Final = "[\t\n]"
+_BLANKS: Final = b"\t\n\r"
+_BLANKS_COMPAT: Final = b"\t\n"
 _ATOMIC: Final = frozenset(field.name for field in ATOMIC_FIELDS)
 _ENDINGS: Final[Mapping[FileFormat, str]] = {"csv": "txt", "json": "txt", "parquet": "parquet", "orc": "orc"}
 
@@ -142,7 +143,7 @@ class RowFiles:
         return parquet
 
 
-def csv_lines(batch: pa.RecordBatch, null: str = NULL, blanks: str = _BLANKS) -> pa.Array:
+def csv_lines(batch: pa.RecordBatch, null: str = NULL, blanks: bytes = _BLANKS) -> pa.Array:
     """The rows as lines without their ends: values between tabs, without quotes."""
     texts = [_texts(column, null, blanks) for column in batch.columns]
     return pc.binary_join_element_wise(*texts, "\t")
@@ -183,8 +184,8 @@ class _LineWriter:
         self.file, self.make_lines = cast("IO[bytes]", open_file("wb")), make_lines
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        lines = self.make_lines(batch).to_pylist()
-        self.file.write("".join(f"{line}\n" for line in lines).encode())
+        lines = pc.binary_join_element_wise(self.make_lines(batch), "", "\n")
+        self.file.write(joined_bytes(lines))
 
     def close(self) -> None:
         self.file.close()
@@ -231,14 +232,18 @@ def _aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _texts(column: pa.Array, null: str, blanks: str) -> pa.Array:
+def _texts(column: pa.Array, null: str, blanks: bytes) -> pa.Array:
     kind = column.type
     if pa.types.is_boolean(kind):
         texts = pc.if_else(column, "1", "0")
     elif pa.types.is_timestamp(kind):
-        texts = pc.strftime(column.cast(pa.timestamp("ms"), safe=False), "%Y-%m-%d %H:%M:%S")
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        texts = pc.replace_substring_regex(column, blanks, " ")
+        texts = column.cast(pa.timestamp("ms"), safe=False).cast(pa.string())
+    elif pa.types.is_string(kind):
+        content = joined_bytes(column).to_pybytes()  # it is searched faster than each text
+        texts = column
+        for blank in blanks:
+            if blank in content:
+                texts = pc.replace_substring(texts, chr(blank), " ")
         if null == NULL:
             texts = pc.if_else(pc.equal(texts, NULL), rf"\{NULL}", texts)
     else:

@@ -13,10 +13,12 @@ from trellis.destinations.folder import exclusive_lock
 from trellis.dialects import get_dialect
 from trellis.dialects.registration import ReferenceResolver
 from trellis.dialects.snowplow.columns.profiles import get_profile
+from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.runs.duplicates import Deduplication, renamed_note
 from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
 from trellis.dialects.snowplow.runs.run_folder import RunFolder
+from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import Records
 from trellis.engine.runner import Runner
 from trellis.engine.spark.storage import current_storage
@@ -60,7 +62,11 @@ class Shredder:
         runs = find_runs(Path(source))
         if not runs:
             raise UsageError(f"{source}: no runs here; expected folders such as run=2031-04-05-06-00-00")
-        return [self.shred_run(records_of([str(run)], self.runner), run.name) for run in runs]
+        reading = ReadOptions(line_extensions=LINE_EXTENSIONS)
+        return [
+            self.shred_run(records_of([str(run)], self.runner, read_options=reading), run.name)
+            for run in runs
+        ]
 
     def shred_run(self, records: Records, name: str, identity: str = "") -> Report:
         """Shred records into a run folder of this name, unless it is there.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID, uuid5
 
 from trellis.dialects.snowplow.client.references import RegistryReferences
+from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.engine.storage.location import absolute
 from trellis.errors import UsageError
@@ -77,7 +78,7 @@ def start_window_stream(
     if not isinstance(shredder.runner, SparkRunner):
         raise UsageError("a stream runs on Spark; start it without --engine inline (TRELLIS_ENGINE)")
     settings = LoadSettings(read_options=reading)
-    opened = open_stream(source, settings, shredder.runner)
+    opened = open_stream(source, settings, shredder.runner, LINE_EXTENSIONS)
     digest = sha256(opened.title.encode()).hexdigest()[:12]
     place = absolute(checkpoint or str(shredder.out / _CHECKPOINTS / digest))
     return Stream(opened, WindowShredder(shredder, registry, opened.batches, place), interval, on_batch)

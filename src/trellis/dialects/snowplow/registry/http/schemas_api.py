@@ -8,7 +8,8 @@ from starlette.responses import Response
 from trellis.dialects.snowplow.columns.family_table import merge_family
 from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.columns.profiles import get_profile
-from trellis.dialects.snowplow.ddl.rendering import Rendering
+from trellis.dialects.snowplow.ddl.rendering import report_dict
+from trellis.dialects.snowplow.ddl.wide_rendering import rendering_of
 from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
@@ -135,6 +136,7 @@ def show_ddl(
     model: str,
     target: str = "redshift",
     dataset: str = "atomic",
+    layout: str = "model",
     compat: bool = False,
     apikey: ApiKey = None,
 ) -> Response:
@@ -142,11 +144,11 @@ def show_ddl(
     family = _family(vendor, name, format, model)
     schemas = service.family(service.permission(apikey), family)
     try:
-        rendering = Rendering(get_profile(target), dataset, compat, service.overlays(family))
+        rendering = rendering_of(layout, get_profile(target), dataset, compat, service.overlays(family))
     except UsageError as error:
         raise Refusal(400, str(error)) from None
     documents = [schema.document for schema in schemas]
-    return json_answer(rendering.to_dict(rendering.tables({family: documents}), ()))
+    return json_answer(report_dict(rendering.tables({family: documents}), ()))
 
 
 @router.get("/{vendor}/{name}/{format}/{model}/overlay")

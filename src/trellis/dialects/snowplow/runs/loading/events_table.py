@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
 from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, TIMESTAMP, varchar
 from trellis.dialects.snowplow.columns.declarations import column_lines
@@ -16,9 +18,12 @@ from trellis.dialects.snowplow.stored_families import LOAD_TIME
 from trellis.errors import SchemaError
 from trellis.warehouses.statements import ColumnDefinition, add_columns
 
+_WIDE: Final = ("unstruct_event_", "contexts_")
+"""What names of columns begin with that entities of wide rows are in."""
+
 
 def events_change(profile: Profile, dataset: str, real: RealTable | None, registry: Registry) -> TableChange:
-    """Raises SchemaError for a table that lacks columns of events."""
+    """Raises SchemaError for a table that lacks columns of events, or has wide rows."""
     columns = events_columns(profile, registry)
     reference = profile.warehouse.reference(dataset, EVENTS)
     if real is None:
@@ -27,6 +32,12 @@ def events_change(profile: Profile, dataset: str, real: RealTable | None, regist
         comment = f"COMMENT ON TABLE {reference} IS '{ATOMIC}'"
         statements = (f"CREATE TABLE IF NOT EXISTS {reference} (\n{lines}\n){options}", comment)
         return TableChange(EVENTS, ATOMIC, tuple(columns), created=True, adding=statements)
+    if wide := [name for name in real.names if name.startswith(_WIDE)]:
+        raise SchemaError(
+            f"{EVENTS}: its rows are wide, with columns such as {wide[0]}, and the run has a table for each "
+            "schema; load its events with `trellis load --option layout=wide`, or the run into another "
+            "dataset"
+        )
     missing = [column for column in columns if column.name not in real.names]
     if missing:
         definitions = [ColumnDefinition(column.name, profile.type_text(column.type)) for column in missing]

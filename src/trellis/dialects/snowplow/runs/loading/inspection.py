@@ -46,6 +46,8 @@ class TableInspector:
     warehouse: RunWarehouse
     registry: Registry
     dataset: str
+    compat: bool = False
+    """Tables are as Snowplow's own code makes them."""
 
     def inspect(self, names: Collection[str] = ()) -> list[TableStatus]:
         """The tables with these names; without any all that have a comment of a schema, or should have one.
@@ -81,7 +83,7 @@ class TableInspector:
     def _status(
         self, name: str, table: RealTable, family: Family | None, record: DefinitionRecord | None
     ) -> TableStatus:
-        families = FamilyVersions(self.registry, self.warehouse.profile)
+        families = FamilyVersions(self.registry, self.warehouse.profile, self.compat)
         if family is None:
             return TableStatus(
                 name, "unknown", reasons=("no schema of the registry has a table of this name",)

@@ -13,7 +13,7 @@ from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.runs.layouts import events_path
+from trellis.dialects.snowplow.runs.layouts import BAD_PATH, events_path
 from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import (
@@ -187,9 +187,11 @@ class _RunLoad:
         )
 
     def keep_failed_events(self) -> None:
-        rows = failed_rows(self.run, self.manifest, self.now)
+        rows, count = failed_rows(self.run, self.manifest, self.now), 0
         while batch := list(islice(rows, _BATCH)):
             self.commit.append_rows(FAILED_EVENTS, batch)
+            count += len(batch)
+        _check_rows(self.run / BAD_PATH, count, self.manifest.bad)
 
     def _copy_entities(self, run_table: RunTable, change: TableChange) -> CopyResult:
         columns = {column.name: column for column in change.columns}
@@ -242,11 +244,7 @@ class _RunLoad:
             self.manifest.compat,
         )
         result = self.commit.copy_files(job) if job.files else CopyResult(0, 0)
-        if result.rows != expected_rows:
-            raise SchemaError(
-                f"{job.folder}: {result.rows} rows, and the manifest says {expected_rows}; the files were "
-                "changed after they were shredded, shred the run again"
-            )
+        _check_rows(job.folder, result.rows, expected_rows)
         return result
 
     def _record_definitions(self, families: FamilyVersions, records: Mapping[str, DefinitionRecord]) -> None:
@@ -256,6 +254,15 @@ class _RunLoad:
             record = records.get(table.table, DefinitionRecord())
             if rows := definition_rows(self.manifest, table.table, record, digests, self.now):
                 self.commit.append_rows(DEFINITIONS, rows)
+
+
+def _check_rows(folder: Path, rows: int, expected: int) -> None:
+    """Raises SchemaError for files that were cut or deleted."""
+    if rows != expected:
+        raise SchemaError(
+            f"{folder}: {rows} rows, and the manifest says {expected}; the files were changed after they "
+            "were shredded, shred the run again"
+        )
 
 
 def runs_in(place: str) -> list[Path]:

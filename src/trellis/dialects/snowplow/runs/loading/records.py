@@ -17,6 +17,8 @@ from trellis.dialects.snowplow.enriched.bad_event import failed_place
 from trellis.dialects.snowplow.runs.layouts import BAD_PATH
 from trellis.dialects.snowplow.runs.manifest import ARTIFACT, RunManifest
 from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
+from trellis.engine.staging.dead_letters import REJECTS
+from trellis.errors import SchemaError
 from trellis.schema.model import Column, DataType, Table
 
 
@@ -66,7 +68,7 @@ FAILED_EVENTS: Final = _table(
     failed_at="timestamp",
     replayed_at="timestamp",
 )
-"""Events that reached no table; `number` counts those of a run from 1."""
+"""Events that reached no table; `number` counts those of a run, or of a load, from 1."""
 LOADER_TABLES: Final = (MANIFEST, DEFINITIONS, FAILED_EVENTS)
 
 
@@ -141,27 +143,54 @@ def manifest_row(manifest: RunManifest, now: datetime) -> dict[str, Any]:
 def failed_rows(run: Path, manifest: RunManifest, now: datetime) -> Iterator[dict[str, Any]]:
     """The rows of FAILED_EVENTS for the bad events of a run."""
     for number, (kind, message, line) in enumerate(bad_events(run), start=1):
-        schema, pointer = failed_place(message)
-        yield {
-            "base": manifest.base,
-            "number": number,
-            "reason": kind,
-            "message": message,
-            "schema": schema,
-            "pointer": pointer,
-            "line": line,
-            "failed_at": naive(now),
-        }
+        yield _failed_row(manifest.base, number, kind, message, line, now)
+
+
+def rejected_rows(warehouse: RunWarehouse, dataset: str, now: datetime) -> dict[str, list[dict[str, Any]]]:
+    """The rows of FAILED_EVENTS for the lines that `trellis load` rejected, by the ids of loads.
+
+    They have failed now: to read times with zones from DuckDB takes a package that users need not have.
+    """
+    columns = ("load_id", "file", "position", "text", "reason")
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for load_id, _, _, line, reason in sorted(warehouse.select(dataset, REJECTS, columns, {})):
+        kind, _, message = reason.partition(": ")
+        failed = rows.setdefault(load_id, [])
+        failed.append(_failed_row(load_id, len(failed) + 1, kind, message, line, now))
+    return rows
+
+
+def _failed_row(
+    base: str, number: int, kind: str, message: str, line: str, failed_at: datetime
+) -> dict[str, Any]:
+    schema, pointer = failed_place(message)
+    return {
+        "base": base,
+        "number": number,
+        "reason": kind,
+        "message": message,
+        "schema": schema,
+        "pointer": pointer,
+        "line": line,
+        "failed_at": naive(failed_at),
+    }
 
 
 def bad_events(run: Path) -> Iterator[tuple[str, str, str]]:
-    """The kind, the message and the line of each event of a run that reached no table."""
+    """The kind, the message and the line of each event of a run that reached no table. Raises SchemaError."""
     for file in sorted((run / BAD_PATH).glob("name=*/part-*")):
         kind = file.parent.name.removeprefix("name=")
         with file.open(encoding="utf-8") as lines:
-            for line in lines:
-                data = json.loads(line)["data"]
-                yield kind, data["failure"]["message"], data["payload"]
+            for number, line in enumerate(lines, start=1):
+                try:
+                    data = json.loads(line)["data"]
+                    message, payload = data["failure"]["message"], data["payload"]
+                except (ValueError, KeyError, TypeError):
+                    raise SchemaError(
+                        f"{file}:{number}: not an event that failed; the file was changed after it was "
+                        "shredded, shred the run again"
+                    ) from None
+                yield kind, message, payload
 
 
 def naive(time: datetime | None) -> datetime | None:

@@ -14,7 +14,12 @@ from uuid import uuid4
 
 from trellis.dialects.snowplow.enriched.bad_event import failed_place
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
-from trellis.dialects.snowplow.runs.loading.records import FAILED_EVENTS, bad_events, naive
+from trellis.dialects.snowplow.runs.loading.records import (
+    FAILED_EVENTS,
+    bad_events,
+    naive,
+    rejected_rows,
+)
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.warehouses.base import RunCommit
 from trellis.errors import UsageError
@@ -71,6 +76,7 @@ class Replayer:
         with self.loader.warehouse.replay_folder(self.loader.dataset) as folder:
             for results in folder.glob(f"*/{_RESULTS}"):
                 self._load(results)
+            self._take_over_rejects()
             events = self._failed(reason, schema)
             if not events:
                 return ReplayReport(0, 0, None, Counter())
@@ -80,6 +86,15 @@ class Replayer:
             report = self._load(_write_results(run, events, failures, now))
         reasons = Counter(kind for kind, _, _ in failures)
         return ReplayReport(len(events), len(events) - len(failures), report, reasons)
+
+    def _take_over_rejects(self) -> None:
+        """Let the lines that `trellis load` rejected be failed events, once."""
+        warehouse, dataset = self.loader.warehouse, self.loader.dataset
+        now = datetime.now(timezone.utc)
+        for load_id, rows in rejected_rows(warehouse, dataset, now).items():
+            with warehouse.commit(dataset, load_id) as commit:
+                if not warehouse.select(dataset, FAILED_EVENTS, ("number",), {"base": load_id}):
+                    commit.append_rows(FAILED_EVENTS, rows)
 
     def _shred(self, events: Sequence[FailedEvent], folder: Path, name: str) -> Path:
         """The run folder of the events."""

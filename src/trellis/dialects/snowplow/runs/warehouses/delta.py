@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from trellis.destinations.base import CommitConflict
-from trellis.destinations.folder import exclusive_lock, make_folder
+from trellis.destinations.folder import exclusive_lock, explain_os_errors, make_folder
 from trellis.destinations.lake.delta import DeltaStore
 from trellis.destinations.lake.staged import DataFile, TableFiles
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
@@ -194,7 +194,8 @@ class DeltaCommit:
         if table.name not in self._tables:
             store.create_table(name, table, types)
         files = TableFiles(table, types, types)
-        file = files.write_rows(rows, os.path.join(self.scratch, f"{table.name}.parquet"))
+        with explain_os_errors(self.warehouse.shown):
+            file = files.write_rows(rows, os.path.join(self.scratch, f"{table.name}.parquet"))
         self._write_file(table.name, self._label("", table.name), file)
 
     def _update_rows(self, table: Table, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -219,7 +220,7 @@ class DeltaCommit:
         schema = pa.schema([(name, arrow_type_of(type_)) for name, type_ in types.items()])
         required = self._required_columns(job.table)
         count = 0
-        with pq.ParquetWriter(path, schema) as writer:
+        with explain_os_errors(self.warehouse.shown), pq.ParquetWriter(path, schema) as writer:
             for batch in self.warehouse.converter.connection.sql(query).to_arrow_reader(_BATCH):
                 for name in required & {*batch.schema.names}:
                     if batch.column(name).null_count:

@@ -19,6 +19,8 @@ from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_co
 from trellis.errors import DestinationError
 
 _LONGEST_LINE: Final = 64 << 20
+_INTEGERS: Final = ("SMALLINT", "INT", "BIGINT")
+_INTEGER: Final = "'^[-+]?[0-9]+$'"
 _FILES: Final = "q_files"
 _COLUMNS: Final = """
     SELECT q_column.table_name, q_table.comment, column_name, data_type, is_nullable
@@ -58,9 +60,12 @@ class DuckDBWarehouse(SqlWarehouse):
         return staging
 
     def validity(self, column: CopyColumn) -> str:
+        """DuckDB would round a text such as 2.5 into an integer, and take 1e400 for an infinite double."""
         name = quoted(column.source)
-        converts = f"TRY_CAST({name} AS {column.type}) IS NOT NULL"
-        return f"regexp_matches({name}, {BEGIN_OF_VALUE}) AND {converts}"
+        form = _INTEGER if column.type in _INTEGERS else BEGIN_OF_VALUE
+        value = f"TRY_CAST({name} AS {column.type})"
+        finite = f" AND isfinite({value})" if column.type.startswith("DOUBLE") else ""
+        return f"regexp_matches({name}, {form}) AND {value} IS NOT NULL{finite}"
 
     def append_rows(self, reference: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         import pyarrow as pa

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from trellis.destinations.refusals import first_line
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.url import redacted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.row_files import NULL, is_typed, read_blocks, read_typed
+from trellis.dialects.snowplow.runs.row_files import NULL
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
+from trellis.dialects.snowplow.runs.warehouses.copy_blocks import UnusualText, copy_blocks, usual_blocks
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
 from trellis.errors import DestinationError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 LOCK_WAIT: Final = 600
 """Seconds that a statement waits for a table that another session has locked."""
@@ -61,7 +57,7 @@ class PostgresWarehouse(SqlWarehouse):
         self.execute(f"CREATE TEMP TABLE {staging.table} ({texts}, {number})")
         with self._copying(f"pg_temp.{staging.table} ({names})", job.null) as copy:
             for path in job.files:
-                for block in _blocks(path, job.sources, job.null):
+                for block in copy_blocks(path, job.sources, job.null):
                     copy.write(block)
         return Staging(f"pg_temp.{staging.table}", staging.row_number)
 
@@ -72,6 +68,26 @@ class PostgresWarehouse(SqlWarehouse):
         tried = f"{self._is_valid}({name}, {string_literal(_TRIED.get(column.type, column.type))})"
         odd = f"{name} !~ {BEGIN_OF_VALUE}"
         return f"CASE WHEN {name} ~ {usual} THEN true WHEN {odd} THEN false ELSE {tried} END"
+
+    def copy_fitting(self, target: str, job: CopyJob) -> int | None:
+        """What COPY would take for something else than a cast does is seen before it is sent, and what does
+        not fit is an error."""
+        names = [column.name for column in job.columns]
+        listed = ", ".join(map(quoted, [*names, job.time_column] if job.time_column else names))
+        rows = 0
+        self.execute("SAVEPOINT q_fitting")
+        try:
+            with self._copying(f"{target} ({listed})", job.null) as copy:
+                for path in job.files:
+                    for block in usual_blocks(path, job, _COPIED):
+                        copy.write(block)
+                        rows += block.count(b"\n")
+            return rows
+        except WarehouseUnavailable:
+            raise
+        except (DestinationError, UnusualText):
+            self.execute("ROLLBACK TO SAVEPOINT q_fitting")
+            return None
 
     def insert_fitting(self, statement: str, job: CopyJob, staging: Staging) -> bool:
         """What looks odd is found without a regular expression for each text, and what else does not fit is
@@ -159,20 +175,21 @@ _VALIDITY: Final = """
 """
 _TRIED: Final = {"TIMESTAMP": "timestamptz"}
 """Texts of times may have an offset, which timestamp passes over."""
+_DAY: Final = (
+    "[12][0-9]{3}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    "|02-(0[1-9]|1[0-9]|2[0-8]))"
+)
 _USUAL: Final = {
     "SMALLINT": "^-?[0-9]{1,4}$",
     "INT": "^-?[0-9]{1,9}$",
     "BIGINT": "^-?[0-9]{1,18}$",
-    "DOUBLE": r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$",
+    "DOUBLE": r"^-?[0-9]{1,17}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,2})?$",
     "BOOLEAN": "^[01]$",
-    "TIMESTAMP": "^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])[T ]([01][0-9]|2[0-3])(:[0-5][0-9]){2}"
-    r"(\.[0-9]{1,6})?Z?$",
-    "DATE": "^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$",
+    "TIMESTAMP": rf"^{_DAY}[T ]([01][0-9]|2[0-3])(:[0-5][0-9]){{2}}(\.[0-9]{{1,6}})?Z?$",
+    "DATE": f"^{_DAY}$",
 }
-_NULL_FIELD: Final = re.compile(rb"(?<![^\t\n])\\\\(\\\\)?N(?![^\t\n])")
-"""The field for NULL, and the text that looks like it, once their backslashes are doubled."""
-_ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"), ("\0", " "))
-"""How COPY reads what would end a value or a line. PostgreSQL has no NUL."""
+_COPIED: Final = {**_USUAL, "DECIMAL": r"^-?[0-9]{1,30}(\.[0-9]{1,15})?$"}
+"""Texts that COPY converts as a cast does, or refuses."""
 
 
 def _odd(column: CopyColumn) -> str:
@@ -181,45 +198,6 @@ def _odd(column: CopyColumn) -> str:
     if column.is_text:
         return f"octet_length({name}) > {column.length}" if column.length else ""
     return f"ascii({name}) NOT BETWEEN 48 AND 57 AND {name} !~ {BEGIN_OF_VALUE}"
-
-
-def _blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes]:
-    """A file of a run as COPY reads it, some megabytes at a time."""
-    if is_typed(path):
-        for batch in read_typed(path, columns):
-            yield _copy_lines(batch, null)
-        return
-    for block in read_blocks(path):
-        yield copy_text(block, null)
-
-
-def copy_text(block: bytes, null: str = NULL) -> bytes:
-    """Lines of a run as COPY reads them, for which a backslash begins an escape."""
-    escaped = block.replace(b"\\", b"\\\\").replace(b"\r", rb"\r").replace(b"\0", b" ")
-    if null != NULL:
-        return escaped
-    return _NULL_FIELD.sub(lambda match: rb"\\N" if match[1] else rb"\N", escaped)
-
-
-def _copy_lines(batch: pa.RecordBatch, null: str) -> bytes:
-    import pyarrow.compute as pc
-
-    texts = [pc.fill_null(_copy_texts(column), null) for column in batch.columns]
-    lines = pc.binary_join_element_wise(*texts, "\t").to_pylist()
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _copy_texts(column: pa.Array) -> pa.Array:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_boolean(column.type):
-        return pc.if_else(column, "1", "0")
-    texts = column.cast(pa.string())
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        for sign, escape in _ESCAPES:
-            texts = pc.replace_substring(texts, sign, escape)
-    return texts
 
 
 def _storable(value: Any) -> Any:
