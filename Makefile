@@ -32,7 +32,7 @@ test-pinot: setup  ## run the tests that need a real Pinot (fetched by Maven); A
 test-registry: setup  ## run the tests that need Chromium, or Snowplow's own client (fetched by Maven); ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m registry tests/dialects/snowplow/registry $(ARGS)
 
-test-lake: setup  ## run the tests whose merges into Delta and Iceberg are jobs of Spark; ARGS='-k name' to choose
+test-lake: setup  ## run the tests of lakes that need Spark, with TRELLIS_KILLS (12) kills of each of its loads; ARGS='-k name' to choose
 	@$(BIN)/python -m pytest -m lake tests $(ARGS)
 
 test-yt: export TRELLIS_YT_BYTES ?= 1000000000

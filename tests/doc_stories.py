@@ -13,7 +13,7 @@ class Story(NamedTuple):
     """Sessions of a page that follow each other in one folder, from the `command` that the first begins with.
 
     The folder has the examples and these `files`; `before` is executed there first. Without a `width`
-    lines are as long as they are. `engine` is that of commands that name none.
+    lines are as long as they are. `engine` is that of commands that name none, `bucket` on an S3 server.
     """
 
     page: str
@@ -22,6 +22,7 @@ class Story(NamedTuple):
     before: tuple[str, ...] = ()
     width: int | None = 100
     engine: str = "inline"
+    bucket: str = ""
 
     def __hash__(self) -> int:
         return hash((self.page, self.command))
@@ -249,7 +250,15 @@ STORIES = (
         CARTS,
         (*LOAD_CARTS, alter("shop.duckdb", "ALTER TABLE add_to_cart ALTER price TYPE VARCHAR")),
     ),
-    Story("docs/lakehouse.md", "cat orders.jsonl", {"edit.py": EDIT_LAKE}, width=None),
+    Story("docs/lakehouse.md", "cat orders.jsonl", width=None),
+    Story("docs/lakehouse.md", "aws s3 cp", width=None, engine="spark", bucket="acme-raw"),
+    Story(
+        "docs/lakehouse.md",
+        "trellis schema export",
+        {"edit.py": EDIT_LAKE, "orders.jsonl": json_lines({"id": 1, "price": 12.5})},
+        ("trellis load orders.jsonl --to delta:lake",) * 2,
+        width=None,
+    ),
     Story("docs/cli.md", "trellis rejects list", before=(LOAD_EVENTS_1, LOAD_EVENTS_2)),
     Story("docs/cli.md", "trellis schema history", before=(LOAD_EVENTS_1, LOAD_EVENTS_2), width=120),
     Story("docs/cli.md", "trellis schema diff", {"a.yaml": SCHEMA_A, "b.yaml": SCHEMA_B}),

@@ -17,6 +17,7 @@ import pytest
 
 from doc_blocks import ROOT, Block, blocks
 from doc_stories import NOT_RUN, STORIES, Story
+from s3_server import S3Server
 from trellis.cli.app import run
 
 EXAMPLES = (*ROOT.glob("examples/*.json*"), *ROOT.glob("examples/pinot/*"))
@@ -127,8 +128,8 @@ def execute(text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     text, _, source = text.partition(" < ")
     program, *words = shlex.split(text)
     if program == "python":
-        subprocess.run([sys.executable, *words], check=True)
-        return []
+        done = subprocess.run([sys.executable, *words], check=True, stdout=subprocess.PIPE, text=True)
+        return done.stdout.splitlines()
     assert program == "trellis"
     capsys.readouterr()
     with monkeypatch.context() as patch, open(source or os.devnull, encoding="utf-8") as stdin:
@@ -138,9 +139,16 @@ def execute(text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     return [*printed.out.splitlines(), *printed.err.splitlines()]
 
 
+def marks_of(story: Story) -> list[pytest.MarkDecorator]:
+    """Spark's own mark, and that of lakes where it needs their jars."""
+    if story.engine != "spark":
+        return []
+    return [pytest.mark.spark, pytest.mark.lake] if story.bucket else [pytest.mark.spark]
+
+
 @pytest.mark.parametrize(
     "story",
-    [pytest.param(s, marks=[pytest.mark.spark] if s.engine == "spark" else []) for s in STORIES],
+    [pytest.param(story, marks=marks_of(story)) for story in STORIES],
     ids=[f"{story.page}-{story.command[:40]}" for story in STORIES],
 )
 def test_a_session_prints_what_it_shows(
@@ -164,12 +172,18 @@ def test_a_session_prints_what_it_shows(
         monkeypatch.setenv("COLUMNS", str(story.width))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TRELLIS_ENGINE", story.engine)
+    if story.bucket:
+        server: S3Server = request.getfixturevalue("s3")
+        server.files.create_dir(story.bucket)
     for step in story.before:
         execute(step, capsys, monkeypatch)
     assert CHAPTERS[story]
     for command in CHAPTERS[story]:
         if command.text.startswith("cat "):
             write_json_lines(tmp_path / command.text.removeprefix("cat "), "\n".join(command.output))
+            continue
+        if upload := re.fullmatch(r"aws s3 cp s3://(\S+) -", command.text):
+            server.put(upload[1], "".join(f"{line}\n" for line in command.output).encode())
             continue
         printed, expected = steady(execute(command.text, capsys, monkeypatch)), steady(command.output)
         assert matches(printed, expected), "\n".join([command.text, *printed, "", "shown:", *expected])

@@ -21,7 +21,7 @@ MODES = ("create", "append", "replace", "merge", "stream")
 SAMPLE = [("duckdb", "append"), ("postgres", "replace"), ("delta", "append")]
 """What `make test` kills four times; `make test-lake` kills each load at many points, or all."""
 EVERY_POINT = 1000
-SPARK_KILLS = 12
+SPARK_KILLS = int(os.environ.get("TRELLIS_KILLS", "12"))
 """How often loads are killed that Spark carries out: each kill takes a JVM of its own."""
 
 
@@ -55,7 +55,7 @@ def kill(url: str, folder: Path, mode: str, kills: int) -> list[dict[str, Any]]:
         text=True,
         check=False,
         env=environment,
-        timeout=3600,
+        timeout=3600 + 120 * kills,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
     return [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]

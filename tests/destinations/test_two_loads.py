@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import trellis
-from destinations.conftest import merging
 from trellis.engine.staging.inflight import LoadNote
 from trellis.pipelines.pipeline import pipeline
 
@@ -24,7 +23,7 @@ CHILD = """
 import sys
 from trellis.pipelines.pipeline import pipeline
 url, who, mode = sys.argv[1:]
-options = {"mode": mode, "keys": ("id",)} if mode == "merge" else {}
+options = {"mode": mode, "keys": ("id",) if mode == "merge" else ()}
 print("ready", flush=True)
 sys.stdin.readline()
 for n in range(4):
@@ -51,13 +50,38 @@ def test_processes(destination_url: str, rows_of: RowsOf) -> None:
     assert_all_arrive(destination_url, "append", rows_of)
 
 
-@merging
+@pytest.mark.parametrize("destination_url", ["duckdb", "postgres"], indirect=True)
 def test_processes_that_merge(destination_url: str, rows_of: RowsOf) -> None:
+    """Those that merge into lakes have a Spark each: see lake/test_two_writers.py."""
     assert_all_arrive(destination_url, "merge", rows_of)
 
 
+def test_processes_that_replace(destination_url: str, rows_of: RowsOf) -> None:
+    """The rows of one load stay; in a lake, whose tables commit one by one, of one for each table."""
+    load_in_three_processes(destination_url, "replace")
+    pipe = pipeline("shop", to=destination_url)
+    (row,), (nested,) = rows_of(pipe, "t", "id"), rows_of(pipe, "t__k", "value")
+    assert (row["id"][0] in "abc", nested["value"] in range(4)) == (True, True)
+    if not destination_url.startswith(("delta:", "iceberg:")):
+        assert int(row["id"][1]) == nested["value"]
+    assert pipe.destination.row_counts(pipe.dataset)["_dlt_loads"] == 12
+
+
 def assert_all_arrive(destination_url: str, mode: str, rows_of: RowsOf) -> None:
-    """Three processes load into one table."""
+    load_in_three_processes(destination_url, mode)
+    pipe = pipeline("shop", to=destination_url)
+    rows = rows_of(pipe, "t", "id", "a", "b", "c")
+    assert sorted(row["id"] for row in rows) == [f"{who}{n}" for who in "abc" for n in range(4)]
+    assert all(row[row["id"][0]] == int(row["id"][1]) for row in rows)
+    counts = pipe.destination.row_counts(pipe.dataset)
+    assert (counts["t__k"], counts["_dlt_loads"]) == (12, 12)
+    history = pipe.destination.history(pipe.dataset, pipe._dialect.metadata.tables())
+    versions = [row["version"] for row in history]
+    assert versions == list(range(versions[0], versions[0] + len(versions)))
+
+
+def load_in_three_processes(destination_url: str, mode: str) -> None:
+    """Four loads each, into one table; all begin at the same moment."""
     environment = {**os.environ, "PYTHONPATH": str(Path(trellis.__file__).parent.parent)}
     children = [
         subprocess.Popen(
@@ -80,15 +104,6 @@ def assert_all_arrive(destination_url: str, mode: str, rows_of: RowsOf) -> None:
     for child in children:
         _, errors = child.communicate(timeout=200)
         assert child.returncode == 0, errors[-3000:]
-    pipe = pipeline("shop", to=destination_url)
-    rows = rows_of(pipe, "t", "id", "a", "b", "c")
-    assert sorted(row["id"] for row in rows) == [f"{who}{n}" for who in "abc" for n in range(4)]
-    assert all(row[row["id"][0]] == int(row["id"][1]) for row in rows)
-    counts = pipe.destination.row_counts(pipe.dataset)
-    assert (counts["t__k"], counts["_dlt_loads"]) == (12, 12)
-    history = pipe.destination.history(pipe.dataset, pipe._dialect.metadata.tables())
-    versions = [row["version"] for row in history]
-    assert versions == list(range(versions[0], versions[0] + len(versions)))
 
 
 def test_loads_of_one_moment_have_ids_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

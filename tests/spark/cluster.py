@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import pyspark
 
@@ -43,15 +44,18 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @contextmanager
-def standalone(folder: Path, **variables: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+def standalone(
+    folder: Path, settings: Mapping[str, str] = MappingProxyType({}), **variables: str
+) -> Iterator[tuple[str, Mapping[str, str]]]:
     """A master and two workers of one core each, on hosts of their own, in folders of their own.
 
-    Gives the address, and the environment for a driver.
+    `settings` are added to those of drivers. Gives the address, and the environment for a driver.
     """
     port = free_port()
     configuration = folder / "conf"
     configuration.mkdir()
-    (configuration / "spark-defaults.conf").write_text(DEFAULTS)
+    added = "".join(f"{name} {value}\n" for name, value in settings.items())
+    (configuration / "spark-defaults.conf").write_text(DEFAULTS + added)
     shared = environment(SPARK_CONF_DIR=str(configuration), SPARK_DAEMON_MEMORY="256m", **variables)
     master = f"spark://127.0.0.1:{port}"
     deploy = "org.apache.spark.deploy"

@@ -67,6 +67,11 @@ def staging_root() -> str:
     return root
 
 
+def is_temporary(folder: str) -> bool:
+    """Whether a folder of loads is one that the system may empty, for example when the machine restarts."""
+    return STAGING_VARIABLE not in os.environ and Path(folder).is_relative_to(staging_root())
+
+
 def write_durably(path: str, content: bytes) -> None:
     """Write a file that a crash of the machine does not take away."""
     with open(path, "wb") as file:

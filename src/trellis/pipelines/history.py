@@ -175,8 +175,11 @@ def alerts_of(outcomes: Sequence[LoadOutcome]) -> list[str]:
     return [*failed.values(), *close.values()]
 
 
-def _root() -> Path:
-    if named := os.environ.get(HISTORY):
-        return Path(named)
+def state_folder(name: str) -> Path:
+    """A folder of the user's state, which a restart of the machine leaves as it is."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(state, "trellis", "loads")
+    return Path(state, "trellis", name)
+
+
+def _root() -> Path:
+    return Path(os.environ.get(HISTORY) or state_folder("loads"))

@@ -227,6 +227,39 @@ def test_column_mapping_is_switched_on_by_the_schema(spark: SparkSession, root: 
 
 
 @pytest.mark.lake
+def test_columns_of_a_partitioned_delta_table_become_not_null(spark: SparkSession, root: Path) -> None:
+    shop = pipeline("shop", f"delta:{root}")
+    day = Column("day", "text").with_hints(partition=True)
+    shop.load([{"day": "a", "id": 1}, {"day": "b", "id": 2}], table="orders", columns=[day])
+    apply(shop, edited(shop.schema, "orders", id={"nullable": False}))
+    required = shop.destination.catalog(shop.dataset)["orders"].required
+    assert required is not None and "id" in required
+    shop.load([{"day": "b", "id": 3}], table="orders")
+    assert rows_of(shop, "day", "id") == [("a", 1), ("b", 2), ("b", 3)]
+    assert sorted(partition["day"] for partition in DeltaTable(root / "orders").partitions()) == ["a", "b"]
+    frame = spark.sql(f"SELECT day, id FROM delta.`{root}/orders` ORDER BY id")
+    assert [tuple(row) for row in frame.collect()] == [("a", 1), ("b", 2), ("b", 3)]
+
+
+@pytest.mark.lake
+def test_a_delta_table_keeps_its_generated_columns(spark: SparkSession, root: Path) -> None:
+    """Spark would write the rows anew as those of a table without them, and later loads leave NULL there."""
+    system = "_dlt_load_id STRING, _dlt_id STRING"
+    month = "month STRING GENERATED ALWAYS AS (substring(day, 1, 7))"
+    spark.sql(f"CREATE TABLE delta.`{root}/orders` (id BIGINT, day STRING, {system}, {month}) USING DELTA")
+    shop = pipeline("shop", f"delta:{root}")
+    shop.load([{"id": 1, "day": "2026-01-02"}], table="orders")
+    with pytest.raises(SchemaError) as refused:
+        apply(shop, edited(shop.schema, "orders", id={"data_type": "text"}))
+    assert str(refused.value) == (
+        "table orders, column month: Delta computes its values, and would not after all rows were written "
+        "anew; keep names and types of the columns, or load into a new table"
+    )
+    shop.load([{"id": 2, "day": "2026-02-03"}], table="orders")
+    assert rows_of(shop, "id", "month") == [(1, "2026-01"), (2, "2026-02")]
+
+
+@pytest.mark.lake
 @pytest.mark.parametrize("scheme", ["delta", "iceberg"])
 def test_values_go_where_there_were_none(spark: SparkSession, root: Path, scheme: str) -> None:
     shop = pipeline("shop", f"{scheme}:{root}")

@@ -121,8 +121,8 @@ def test_rows_are_cast_to_the_types_of_a_table_that_is_there(delta: Pipeline, ro
     with pytest.raises(SchemaError) as refused:
         delta.load([{"id": 3_000_000_000}], table="orders")
     assert str(refused.value) == (
-        "table orders, column id: it is INT in the destination, but BIGINT in the schema; give the column "
-        "its old type, or load into another table; nothing was loaded"
+        "table orders, column id: it is INT in the destination, but BIGINT in the schema, and '3000000000' "
+        "does not fit; give the column its old type, or load into another table; nothing was loaded"
     )
     assert rows_of(root, "orders", "id") == [{"id": 1}, {"id": 2}]
 

@@ -131,8 +131,8 @@ def test_a_value_that_a_table_made_elsewhere_cannot_hold_is_refused(iceberg: Pip
     with pytest.raises(SchemaError) as refused:
         iceberg.load([{"id": 3_000_000_000}], table="orders")
     assert str(refused.value) == (
-        "table orders, column id: it is INT in the destination, but BIGINT in the schema; give the column "
-        "its old type, or load into another table; nothing was loaded"
+        "table orders, column id: it is INT in the destination, but BIGINT in the schema, and '3000000000' "
+        "does not fit; give the column its old type, or load into another table; nothing was loaded"
     )
     assert rows_of(root, "orders", "id") == [{"id": 2}]
 

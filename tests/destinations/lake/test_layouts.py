@@ -98,6 +98,28 @@ def test_delta_tables_are_clustered_and_have_properties(
 
 
 @pytest.mark.lake
+@pytest.mark.parametrize("catalog", ["spark_catalog", "described"])
+def test_comments_in_a_catalog_follow_the_schema(spark: SparkSession, root: Path, catalog: str) -> None:
+    spark.conf.set("spark.sql.catalog.described", "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set("spark.sql.catalog.described.type", "hadoop")
+    spark.conf.set("spark.sql.catalog.described.warehouse", str(root))
+    shop = trellis.pipeline("shop", to=f"spark:{catalog}.comments")
+    try:
+        shop.load([{"day": "a"}], table="orders", schema=hinted(Column("day", "text", description="When")))
+        described = shop.destination.catalog("comments")["orders"]
+        assert described.comments == {"": "What was bought", "day": "When"}
+        shop.load([{"day": "b"}], table="orders", columns=[Column("day", "text", description="it's the day")])
+        described = shop.destination.catalog("comments")["orders"]
+        assert described.comments == {"": "What was bought", "day": "it's the day"}
+        fields = spark.sql(f"DESCRIBE TABLE {catalog}.comments.orders").collect()
+        assert ("day", "string", "it's the day") in [tuple(field) for field in fields]
+    finally:
+        spark.sql(f"DROP TABLE IF EXISTS {catalog}.comments.orders")
+        for name in ("", ".type", ".warehouse"):
+            spark.conf.unset(f"spark.sql.catalog.described{name}")
+
+
+@pytest.mark.lake
 def test_a_delta_table_has_either_partitions_or_clusters(delta: Pipeline, spark: SparkSession) -> None:
     with pytest.raises(SchemaError) as refused:
         delta.load([{"day": "a"}], table="orders", schema=hinted(DAY.with_hints(cluster=True)))

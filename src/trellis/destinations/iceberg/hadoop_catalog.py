@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pyiceberg.catalog.noop import NoopCatalog
@@ -30,7 +31,7 @@ from trellis.destinations.lake.store import LabelConflict
 from trellis.engine.storage.location import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyiceberg.typedef import Identifier
 
@@ -61,7 +62,7 @@ class HadoopCatalog(NoopCatalog):
             raise NoSuchTableError(".".join(identifier))
         io = load_file_io(self.properties, location)
         metadata = FromInputFile.table_metadata(io.new_input(location))
-        return Table(identifier, metadata, location, io, self)
+        return _LoadedTable(identifier, metadata, location, io, self)
 
     def add_table(
         self, identifier: Identifier, schema: Schema, spec: PartitionSpec, properties: Mapping[str, str]
@@ -71,11 +72,32 @@ class HadoopCatalog(NoopCatalog):
         metadata = new_table_metadata(schema, spec, UNSORTED_SORT_ORDER, location, dict(properties))
         _write_version(location, 1, metadata)
 
+    @contextmanager
+    def replacing(self, identifier: Identifier) -> Iterator[None]:
+        """A context in which Spark replaces a table. Raises CommitFailedException where others commit, too.
+
+        Iceberg replaces whatever metadata is the newest, and so the rows of a commit that came meanwhile.
+        The table becomes again what that commit made of it.
+        """
+        before = _number_of(self.load_table(identifier).metadata_location)
+        yield
+        replaced = self.load_table(identifier)
+        number = _number_of(replaced.metadata_location)
+        if number == before + 1:
+            return
+        location = self.location(identifier)
+        lost = _find_version(child(location, "metadata"), number - 1)
+        assert lost is not None, location
+        _write_version(location, number + 1, FromInputFile.table_metadata(replaced.io.new_input(lost)))
+        raise CommitFailedException(f"{location} got rows while it was replaced")
+
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         """Raises CommitFailedException, LabelConflict where another commit has the label of this one."""
         current = self.load_table(table.name())
+        if any(isinstance(update, AddSnapshotUpdate) for update in updates):
+            _check_columns(table.metadata, current.metadata)
         _refuse_second(current.metadata, updates)
         for requirement in requirements:
             requirement.validate(current.metadata)
@@ -85,6 +107,22 @@ class HadoopCatalog(NoopCatalog):
         number = _number_of(current.metadata_location) + 1
         location = _write_version(self.location(table.name()), number, metadata)
         return CommitTableResponse.model_validate({"metadata": metadata, "metadata-location": location})
+
+
+class _LoadedTable(Table):
+    """A table whose files are for the columns that it had when it was loaded."""
+
+    def refresh(self) -> Table:
+        """Raises CommitFailedException, which ends a transaction, where the columns changed."""
+        planned = self.metadata
+        super().refresh()
+        _check_columns(planned, self.metadata)
+        return self
+
+
+def _check_columns(planned: TableMetadata, current: TableMetadata) -> None:
+    if planned.current_schema_id != current.current_schema_id:
+        raise CommitFailedException("the columns of the table changed meanwhile")
 
 
 def has_label(metadata: TableMetadata, label: str) -> bool:

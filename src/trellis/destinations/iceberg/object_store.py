@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from trellis.destinations.lake.files import storage_of
+from trellis.destinations.lake.object_store import renamed_options
 from trellis.engine.storage.location import RemoteLocation, is_remote, parse_url
 from trellis.engine.storage.settings import StorageSettings
 from trellis.engine.storage.stores import azure_options, s3_options
@@ -43,7 +43,7 @@ def properties_of(location: RemoteLocation, settings: StorageSettings) -> dict[s
     """
     if location.store == "s3":
         options = s3_options(location.container, settings)
-        properties = _renamed(options, _S3)
+        properties = renamed_options(options, _S3)
         if endpoint := options.get("endpoint_override"):
             properties["s3.endpoint"] = f"{options.get('scheme', 'https')}://{endpoint}"
         if options.get("anonymous"):
@@ -51,8 +51,4 @@ def properties_of(location: RemoteLocation, settings: StorageSettings) -> dict[s
         if options.get("force_virtual_addressing"):
             properties["s3.force-virtual-addressing"] = "true"
         return properties
-    return _renamed(azure_options(location, settings), _AZURE) if location.store == "abfs" else {}
-
-
-def _renamed(options: Mapping[str, object], names: Mapping[str, str]) -> dict[str, str]:
-    return {names[name]: str(options[name]) for name in names if name in options}
+    return renamed_options(azure_options(location, settings), _AZURE) if location.store == "abfs" else {}

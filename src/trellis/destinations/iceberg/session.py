@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from trellis.destinations.lake.files import spark_location
 from trellis.destinations.lake.formats import ICEBERG_FORMAT
-from trellis.destinations.lake.session import request_format, storage_settings
+from trellis.destinations.lake.session import request_format
 from trellis.engine.spark.session import get_session
 from trellis.engine.spark.settings import add_settings
+from trellis.engine.spark.storage import hadoop_settings
+from trellis.engine.storage.location import spark_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,7 +27,7 @@ def iceberg_session(warehouse: str) -> SparkSession:
 def iceberg_settings(warehouse: str) -> dict[str, str]:
     """The settings of that catalog, which keeps no table in memory: other processes commit to them."""
     catalog = f"spark.sql.catalog.{iceberg_catalog(warehouse)}"
-    hadoop = {f"{catalog}.hadoop.{name}": value for name, value in storage_settings(warehouse).items()}
+    hadoop = {f"{catalog}.hadoop.{name}": value for name, value in hadoop_settings(warehouse).items()}
     return {
         f"{catalog}.type": "hadoop",
         f"{catalog}.warehouse": spark_location(warehouse),

@@ -21,7 +21,7 @@ from trellis.destinations.lake.formats import ICEBERG_FORMAT, LABEL_PROPERTY
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
-from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.staged import DataFile, check_columns
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import name_of, widens_in_iceberg
 from trellis.destinations.refusals import first_line, refuse_partition_columns
@@ -65,7 +65,7 @@ class IcebergStore:
         except NoSuchTableError:
             return None
         schema = table.schema()
-        columns = {field.name: name_of(field.type) for field in schema.as_arrow()}
+        columns = _columns_of(table)
         return CatalogTable(
             name.table,
             columns,
@@ -148,7 +148,7 @@ class IcebergStore:
                 for column in alteration.dropped:
                     update.delete_column((column,))
         schema = self._load(name).schema()
-        columns = {field.name: name_of(field.type) for field in schema.as_arrow()}
+        columns = _columns_of(self._load(name))
         types = {c: type_ for c, type_ in alteration.types.items() if columns[c] != type_}
         required = dict(alteration.required)
         promoted = all(widens_in_iceberg(columns[column], type_) for column, type_ in types.items())
@@ -229,22 +229,26 @@ class IcebergStore:
         overwrite: bool = False,
         unique: Sequence[str] = (),
     ) -> None:
-        from pyiceberg.exceptions import CommitFailedException
+        from pyiceberg.exceptions import CommitFailedException, ValidationException
 
         if self.has_label(name, label):
             raise LabelConflict
-        if not _takes_files(self._load(name)):
+        table = self._load(name)
+        if not _takes_files(table):
             self._spark_tables.write_files(name, files, label, overwrite=overwrite, unique=unique)
             return
+        check_columns(files, _columns_of(table))
         locations = [self._add_file(name, file, label) for file in files]
         with self._explained(name):
             for attempt in range(ATTEMPTS):
                 try:
-                    self._commit_files(self._load(name), locations, label, overwrite)
+                    self._commit_files(table, locations, label, overwrite)
                     return
-                except CommitFailedException:
+                except (CommitFailedException, ValidationException):
                     if attempt == ATTEMPTS - 1:
                         raise
+                    table = self._load(name)
+                    check_columns(files, _columns_of(table))
 
     def sql_name(self, name: TableName) -> str:
         parts = (iceberg_catalog(self.root), name.dataset, name.table)
@@ -288,7 +292,9 @@ class IcebergStore:
     def _spark_tables(self) -> SparkTables:
         """The same tables as Spark sees them."""
         session = partial(iceberg_session, self.root)
-        return SparkTables(session, self.root, self.warehouse, lambda _: ICEBERG_FORMAT, self.sql_name)
+        return SparkTables(
+            session, self.root, self.warehouse, lambda _: ICEBERG_FORMAT, self.sql_name, self._replacing
+        )
 
     def _load(self, name: TableName) -> IcebergTable:
         """Raises NoSuchTableError."""
@@ -336,6 +342,12 @@ class IcebergStore:
                 raise CommitConflict from bad
 
     @contextmanager
+    def _replacing(self, name: TableName) -> Iterator[None]:
+        """A context in which Spark replaces a table; raises CommitConflict where it got rows meanwhile."""
+        with self._changing_schema(name), self._catalog.replacing((name.dataset, name.table)):
+            yield
+
+    @contextmanager
     def _explained(self, name: TableName) -> Iterator[None]:
         from pyiceberg.exceptions import CommitFailedException, ValidationError, ValidationException
 
@@ -346,6 +358,10 @@ class IcebergStore:
             raise DestinationError(
                 f"{self._location(name)}: Iceberg refused: {first_line(bad)}; nothing was loaded into it"
             ) from bad
+
+
+def _columns_of(table: IcebergTable) -> dict[str, str]:
+    return {field.name: name_of(field.type) for field in table.schema().as_arrow()}
 
 
 def _file_of_table(table: IcebergTable, location: str) -> IcebergFile:

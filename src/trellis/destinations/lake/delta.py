@@ -17,19 +17,20 @@ import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.folder import explain_os_errors
-from trellis.destinations.lake.files import child, list_folders, place_file, spark_location, storage_of
+from trellis.destinations.lake.files import child, list_folders, place_file, storage_of
 from trellis.destinations.lake.formats import COLUMN_MAPPING, DELTA_FORMAT
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.object_store import storage_options
-from trellis.destinations.lake.session import delta_session, storage_settings
-from trellis.destinations.lake.spark_sql import SparkStatements
+from trellis.destinations.lake.session import delta_session
+from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
-from trellis.destinations.lake.staged import DataFile, change_batch, file_statistics
+from trellis.destinations.lake.staged import DataFile, change_batch, check_columns, file_statistics
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
-from trellis.destinations.lake.types import arrow_type_of, name_of
+from trellis.destinations.lake.types import arrow_type_of, name_of, widens_in_delta
 from trellis.destinations.refusals import first_line, refuse_partition_columns
+from trellis.engine.spark.storage import hadoop_settings
 from trellis.engine.staging.stage import folder_name
-from trellis.engine.storage.location import absolute, is_remote
+from trellis.engine.storage.location import is_remote, spark_location
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table
 from trellis.schema.personal_data import comment_of
@@ -47,6 +48,8 @@ _PLAIN_FEATURES: Final = frozenset({"appendOnly", "invariants", "timestampNtz"})
 """Features that ask nothing of a file with the columns of the table but values where these are required."""
 _PLAIN_READER, _PLAIN_WRITER = 1, 2
 """The last versions whose features are plain; versions up to those with lists have all of their features."""
+_COMPUTED: Final = ("delta.generationExpression", "delta.identity.")
+"""How properties of a column begin whose values Delta computes."""
 _LISTS_READER, _LISTS_WRITER = 3, 7
 """The versions that list their features."""
 
@@ -69,13 +72,12 @@ class DeltaStore:
         if not self._exists(name):
             return None
         table = self._open(name)
-        schema = pa.schema(table.schema())
-        columns = {field.name: name_of(field.type) for field in schema}
+        columns = _columns_of(table)
         return CatalogTable(
             name.table,
             columns,
             {column: DELTA.data_type(type_) for column, type_ in columns.items()},
-            required=[field.name for field in schema if not field.nullable],
+            required=[field.name for field in table.schema().fields if not field.nullable],
             comments=_comments_of(table),
         )
 
@@ -117,7 +119,7 @@ class DeltaStore:
         from deltalake import Field, Schema
 
         table = self._open(name)
-        if not _takes_files(table):
+        if not _is_plain(table):
             self._spark_tables.add_columns(name, types)
             return
         for column in types:
@@ -160,20 +162,25 @@ class DeltaStore:
         if not _takes_files(table):
             self._spark_tables.write_files(name, files, label, overwrite=overwrite, unique=unique)
             return
-        known = {field.name.lower() for field in table.schema().fields}
-        if not all(known.issuperset(map(str.lower, file.columns)) for file in files):
-            raise CommitConflict  # somebody renamed or dropped a column since the load was planned
+        check_columns(files, _columns_of(table))
         actions = [self._add_file(name, file, label) for file in files]
         mode = "overwrite" if overwrite else "append"
         with self._explained(name):
-            try:
-                table.create_write_transaction(
-                    list(actions), mode, table.schema(), commit_properties=_properties(label)
-                )
-            except CommitFailedError as bad:
-                if self.has_label(name, label):
-                    raise LabelConflict from bad
-                raise
+            for attempt in range(ATTEMPTS):
+                try:
+                    table.create_write_transaction(
+                        list(actions), mode, table.schema(), commit_properties=_properties(label)
+                    )
+                    return
+                except CommitFailedError as bad:
+                    table = self._open(name)
+                    if _has_label(table, label):
+                        raise LabelConflict from bad
+                    if not _takes_files(table):
+                        raise CommitConflict from bad
+                    check_columns(files, _columns_of(table))
+                    if attempt == ATTEMPTS - 1:
+                        raise
 
     def update_rows(self, name: TableName, keys: Sequence[str], rows: pa.Table, label: CommitLabel) -> None:
         """Set the values of `rows` in those of a table that have the same keys; NULL changes nothing.
@@ -194,10 +201,10 @@ class DeltaStore:
             merge.when_matched_update(values).execute()
 
     def sql_name(self, name: TableName) -> str:
-        return f"delta.{DELTA.quote(spark_location(absolute(self.location(name))))}"
+        return f"delta.{DELTA.quote(spark_location(self.location(name)))}"
 
     def session_settings(self) -> Mapping[str, str]:
-        return storage_settings(self.root)
+        return hadoop_settings(self.root)
 
     def statements(self) -> SparkStatements:
         return self._spark_tables.statements()
@@ -213,8 +220,16 @@ class DeltaStore:
         mode = {**table.metadata().configuration, **alteration.properties}.get(COLUMN_MAPPING, "none")
         changed = [*alteration.dropped, *(alteration.renamed if mode == "none" else ())]
         refuse_partition_columns(name.table, changed, table.metadata().partition_columns)
-        if mode != "none" or not _takes_files(table):
-            self._spark_tables.check_alteration(name, alteration)
+        if mode == "none" and _is_plain(table):
+            return
+        self._spark_tables.check_alteration(name, alteration)
+        rewrites = (alteration.changes_names and mode == "none") or not _widens(table, alteration.types)
+        if rewrites and (computed := _computed_columns(table)):
+            raise SchemaError(
+                f"table {name.table}, column {computed[0]}: Delta computes its values, and would not after "
+                "all rows were written anew; keep names and types of the columns, or load into a new table",
+                table=name.table,
+            )
 
     def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
         """Write the rows anew, in one commit, unless Spark changes the table.
@@ -224,7 +239,7 @@ class DeltaStore:
         from deltalake import CommitProperties, write_deltalake
         from deltalake.exceptions import CommitFailedError
 
-        if alteration.properties or not _takes_files(self._open(name)):
+        if alteration.properties or not _is_plain(self._open(name)):
             self._spark_tables.alter_table(name, alteration)
             return
         if alteration.comments:
@@ -279,7 +294,7 @@ class DeltaStore:
         self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:
         table = self._open(name)
-        if not _takes_files(table):
+        if not _is_plain(table):
             return self._spark_tables.scan(name, columns, limit)
         dataset = table.to_pyarrow_dataset()
         if limit is None:
@@ -288,7 +303,7 @@ class DeltaStore:
 
     def count_rows(self, name: TableName) -> int:
         table = self._open(name)
-        if not _takes_files(table):
+        if not _is_plain(table):
             return self._spark_tables.count_rows(name)
         return int(table.to_pyarrow_dataset().count_rows())
 
@@ -347,21 +362,46 @@ class DeltaStore:
 
 
 def _takes_files(table: DeltaTable) -> bool:
-    """Whether staged files can become files of a table.
+    """Whether staged files can become files of a table; those of one with partitions look otherwise."""
+    return _is_plain(table) and not table.metadata().partition_columns
 
-    With partitions, column mapping, deletion vectors, wider types, generated columns and the like a file has
-    to look otherwise, or its commit has to say more: that is left to Spark.
+
+def _is_plain(table: DeltaTable) -> bool:
+    """Whether deltalake reads and changes a table.
+
+    With column mapping, deletion vectors, wider types, generated columns and the like files look otherwise,
+    or a commit has to say more: that is left to Spark.
     """
-    protocol, metadata = table.protocol(), table.metadata()
-    if metadata.partition_columns:
-        return False
-    return _is_plain(
+    protocol = table.protocol()
+    return _has_plain_features(
         protocol.min_reader_version, _PLAIN_READER, _LISTS_READER, protocol.reader_features
-    ) and _is_plain(protocol.min_writer_version, _PLAIN_WRITER, _LISTS_WRITER, protocol.writer_features)
+    ) and _has_plain_features(
+        protocol.min_writer_version, _PLAIN_WRITER, _LISTS_WRITER, protocol.writer_features
+    )
 
 
-def _is_plain(version: int, plain: int, lists: int, features: list[str] | None) -> bool:
+def _has_plain_features(version: int, plain: int, lists: int, features: list[str] | None) -> bool:
     return version <= plain or (version >= lists and _PLAIN_FEATURES.issuperset(features or ()))
+
+
+def _computed_columns(table: DeltaTable) -> list[str]:
+    """Columns whose values Delta generates, or counts up."""
+    return [
+        field.name
+        for field in table.schema().fields
+        if any(key.startswith(_COMPUTED) for key in field.metadata)
+    ]
+
+
+def _widens(table: DeltaTable, types: Mapping[str, str]) -> bool:
+    """Whether columns get other types without a row being written."""
+    columns = _columns_of(table)
+    is_allowed = table.metadata().configuration.get(DELTA_FORMAT.widening_property) == "true"
+    return not types or (is_allowed and all(widens_in_delta(columns[c], type_) for c, type_ in types.items()))
+
+
+def _columns_of(table: DeltaTable) -> dict[str, str]:
+    return {field.name: name_of(field.type) for field in pa.schema(table.schema())}
 
 
 def _comments_of(table: DeltaTable) -> dict[str, str]:

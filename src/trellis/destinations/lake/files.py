@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from trellis.destinations.folder import explain_os_errors, link_file, staging_root, sync_to_disk
 from trellis.engine.spark.storage import current_storage
 from trellis.engine.staging.stage import folder_name
-from trellis.engine.storage.location import is_remote, parse_url
+from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 
 _STAGING = "_trellis/staging"
@@ -55,16 +55,6 @@ def place_file(source: str, target: str) -> None:
     with explain_os_errors(os.path.dirname(target)):
         link_file(source, target)
         sync_to_disk(target)
-
-
-def spark_location(location: str) -> str:
-    """A location as Spark takes it.
-
-    >>> spark_location("s3://acme/lake/orders"), spark_location("gs://acme/lake")
-    ('s3a://acme/lake/orders', 'gs://acme/lake')
-    """
-    is_s3 = is_remote(location) and parse_url(location).prefix == "s3"
-    return f"s3a{location.removeprefix('s3')}" if is_s3 else location
 
 
 def child(location: str, *names: str) -> str:

@@ -41,6 +41,20 @@ class TableLayout:
         )
 
 
+def properties_clause(properties: Mapping[str, str]) -> str:
+    """
+    >>> properties_clause({"delta.appendOnly": "true"})
+    "TBLPROPERTIES ('delta.appendOnly' = 'true')"
+    """
+    pairs = (map(string_literal, pair) for pair in properties.items())
+    return f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})"
+
+
+def comment_clause(description: str | None) -> str:
+    """Empty without a description."""
+    return f"COMMENT {string_literal(description)}" if description else ""
+
+
 def delta_clauses(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The clauses by the rows of `DELTA_LAYOUT`.
 
@@ -56,12 +70,11 @@ def delta_clauses(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     ):
         if columns:
             yield f"{clause} ({', '.join(map(BACKTICKS.quote, columns))})"
-    if detail["description"]:
-        yield f"COMMENT {string_literal(detail['description'])}"
+    if comment := comment_clause(detail["description"]):
+        yield comment
     properties = {n: value for n, value in detail["properties"].items() if not n.startswith(_COUNTERS)}
     if properties:
-        pairs = (map(string_literal, pair) for pair in properties.items())
-        yield f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})"
+        yield properties_clause(properties)
 
 
 def iceberg_clauses(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -84,7 +84,7 @@ class MergeContext:
 
     def staged_columns(self, table: str) -> list[str]:
         """The columns that staged files have; the others are NULL."""
-        present = {name for file in self.files.get(table, ()) for name in file.columns}
+        present = {name for file in self.files.get(table, ()) for name in file.types}
         return [name for name in self.types[table] if name in present]
 
     def stage(self, table: str, columns: Iterable[str]) -> str:

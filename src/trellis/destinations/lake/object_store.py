@@ -47,7 +47,7 @@ def options_of(location: RemoteLocation, settings: StorageSettings) -> dict[str,
     if location.store == "s3":
         return _s3_options(s3_options(location.container, settings))
     if location.store == "abfs":
-        return _renamed(azure_options(location, settings), _AZURE)
+        return renamed_options(azure_options(location, settings), _AZURE)
     if location.store == "gs":
         return {}
     raise UsageError(
@@ -57,7 +57,7 @@ def options_of(location: RemoteLocation, settings: StorageSettings) -> dict[str,
 
 
 def _s3_options(arrow: Mapping[str, object]) -> dict[str, str]:
-    options = _renamed(arrow, _S3)
+    options = renamed_options(arrow, _S3)
     if endpoint := arrow.get("endpoint_override"):
         scheme = str(arrow.get("scheme", "https"))
         options["AWS_ENDPOINT_URL"] = f"{scheme}://{endpoint}"
@@ -70,5 +70,6 @@ def _s3_options(arrow: Mapping[str, object]) -> dict[str, str]:
     return options
 
 
-def _renamed(options: Mapping[str, object], names: Mapping[str, str]) -> dict[str, str]:
+def renamed_options(options: Mapping[str, object], names: Mapping[str, str]) -> dict[str, str]:
+    """The options that have another name for a library, under that."""
     return {names[name]: str(options[name]) for name in names if name in options}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trellis.destinations.lake.files import storage_of
 from trellis.destinations.lake.formats import DELTA_FORMAT, HADOOP_AWS, TableFormat
 from trellis.engine.spark.packages import SparkPackage, request_package
 from trellis.engine.spark.session import get_session
-from trellis.engine.spark.settings import add_settings
+from trellis.engine.spark.storage import configure_storage
 from trellis.engine.storage.location import is_remote, parse_url
 from trellis.errors import DestinationError
 
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MAIN_CATALOG = "spark_catalog"
-_S3 = "fs.s3a."
-_PREFIXES = (_S3, "fs.gs.", "fs.azure.account.key", "fs.azure.account.oauth2", "fs.azure.sas")
-"""How the names of properties begin that file systems of Hadoop have, too."""
 
 
 def request_format(format_: TableFormat, root: str) -> None:
@@ -42,21 +38,10 @@ def delta_session(root: str) -> SparkSession:
             f"spark.jars.packages={DELTA_FORMAT.package}, spark.sql.extensions={DELTA_FORMAT.extension} and "
             f"spark.sql.catalog.{MAIN_CATALOG}={DELTA_FORMAT.catalog}; nothing was loaded"
         )
-    add_settings(session, storage_settings(root))
+    configure_storage(session, root)
     return session
 
 
 def catalog_class(session: SparkSession, catalog: str) -> str:
     """The class of a catalog; empty where the session has none of this name."""
     return session.conf.get(f"spark.sql.catalog.{catalog}", "") or ""
-
-
-def storage_settings(root: str) -> dict[str, str]:
-    """What a session needs to open the files of a lake as this process does, by the names of Hadoop."""
-    if not is_remote(root):
-        return {}
-    properties = dict(storage_of(root).settings.properties)
-    if properties.get(f"{_S3}endpoint"):  # as s3_options does
-        properties.setdefault(f"{_S3}path.style.access", "true")
-        properties.setdefault(f"{_S3}endpoint.region", "us-east-1")
-    return {name: value for name, value in properties.items() if name.startswith(_PREFIXES)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,9 +12,9 @@ import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.lake.formats import TableFormat
-from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.layout import TableLayout, comment_clause, properties_clause
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
-from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.staged import DataFile, check_columns
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
 from trellis.destinations.sql.literals import string_literal
@@ -36,7 +37,10 @@ _STATIC_OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 
 
 class SparkTables:
-    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages."""
+    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages.
+
+    `replacing` is a context in which a table is replaced by its rows with other columns.
+    """
 
     def __init__(
         self,
@@ -45,10 +49,12 @@ class SparkTables:
         warehouse: Warehouse,
         format_of: Callable[[SparkSession], TableFormat],
         sql_name: Callable[[TableName], str],
+        replacing: Callable[[TableName], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self.where = where
         self.warehouse = warehouse
         self.sql_name = sql_name
+        self._replacing = replacing
         self._open_session = open_session
         self._format_of = format_of
 
@@ -80,6 +86,7 @@ class SparkTables:
             columns,
             {column: self.warehouse.data_type(type_) for column, type_ in columns.items()},
             required=[field.name for field in schema if not field.nullable],
+            comments={field.name: text for field in schema if (text := field.metadata.get("comment"))},
         )
 
     def scan(
@@ -103,7 +110,9 @@ class SparkTables:
         """Create a table with the layout and the comments of its schema."""
         layout = TableLayout.of(table)
         definitions = [
-            ColumnDefinition(column.name, types[column.name], column.required, _comment(comment_of(column)))
+            ColumnDefinition(
+                column.name, types[column.name], column.required, comment_clause(comment_of(column))
+            )
             for column in table.complete_columns
         ]
         partitions = [self.format.partition_of(column) for column in layout.partitions]
@@ -112,10 +121,10 @@ class SparkTables:
                 self.format.warehouse, self.sql_name(name), definitions, {"partition": partitions}
             ),
             self.format.clusters(table.name, layout),
-            _comment(table.description),
+            comment_clause(table.description),
         ]
         if layout.properties:
-            parts.append(_properties(layout.properties))
+            parts.append(properties_clause(layout.properties))
         self._change_schema(" ".join(filter(None, parts)))
 
     def add_columns(self, name: TableName, types: Mapping[str, str]) -> None:
@@ -151,7 +160,7 @@ class SparkTables:
     def alter_table(self, name: TableName, alteration: TableAlteration) -> None:
         table = self.sql_name(name)
         if alteration.properties:
-            self.spark.run(f"ALTER TABLE {table} SET {_properties(alteration.properties)}")
+            self.spark.run(f"ALTER TABLE {table} SET {properties_clause(alteration.properties)}")
         if alteration.changes_names and self._is_set(name, self.format.mapping_property):
             for statement in self._name_statements(table, alteration):
                 self.spark.run(statement)
@@ -166,8 +175,9 @@ class SparkTables:
             if not is_required:
                 self.spark.run(sql.drop_not_null(warehouse, table, column))
         for column, comment in alteration.comments.items():
-            for statement in sql.comment_on(warehouse, table, column, comment):
-                self.spark.run(statement)
+            form = warehouse.syntax.comment_on_column if column else warehouse.syntax.comment_on_table
+            text = string_literal(comment)
+            self.spark.run(form.format(table=table, column=BACKTICKS.quote(column), text=text))
 
     def _change_rows(self, name: TableName, alteration: TableAlteration) -> None:
         table, columns = self.sql_name(name), self.describe(name).columns
@@ -181,7 +191,7 @@ class SparkTables:
                 )
                 self.spark.run(f"UPDATE {table} SET {', '.join(assigned)}")
         else:
-            self._rewrite(table, columns, alteration)
+            self._rewrite(name, columns, alteration)
 
     def _name_statements(self, table: str, alteration: TableAlteration) -> Iterator[str]:
         writer = AlterationWriter(self.format.warehouse, lambda _: table)
@@ -190,9 +200,9 @@ class SparkTables:
         for column in alteration.dropped:
             yield from writer.statements(Alteration("drop column", "", column))
 
-    def _rewrite(self, table: str, columns: Iterable[str], alteration: TableAlteration) -> None:
+    def _rewrite(self, name: TableName, columns: Iterable[str], alteration: TableAlteration) -> None:
         """Replace a table by its rows with other names, types and values, and keep its layout."""
-        items = []
+        table, items = self.sql_name(name), []
         for stored in columns:
             if stored in alteration.dropped:
                 continue
@@ -206,7 +216,8 @@ class SparkTables:
         create_anew = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
         layout = self.spark.run(self.format.layout_query.format(table=table))
         clauses = self.format.layout_clauses([row.asDict() for row in layout])
-        self.spark.run(" ".join((create_anew, *clauses, f"AS SELECT {', '.join(items)} FROM {table}")))
+        with self._replacing(name):
+            self.spark.run(" ".join((create_anew, *clauses, f"AS SELECT {', '.join(items)} FROM {table}")))
 
     def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
         """Whether types change without a row being written."""
@@ -244,7 +255,8 @@ class SparkTables:
         unique: Sequence[str] = (),
     ) -> None:
         table, columns = self.sql_name(name), self.describe(name).columns
-        staged = {column for file in files for column in file.columns}
+        check_columns(files, columns)
+        staged = {column for file in files for column in file.types}
         types = {column: type_ for column, type_ in columns.items() if column in staged or not staged}
         settings = {**self.settings(label), **_STATIC_OVERWRITE}
         prefix = alias_prefix(columns)
@@ -273,15 +285,6 @@ class SparkTables:
     def _history(self, name: TableName) -> Sequence[Mapping[str, str]]:
         rows = self.spark.run(self.format.history.format(table=self.sql_name(name)))
         return [row.asDict() for row in rows]
-
-
-def _properties(properties: Mapping[str, str]) -> str:
-    pairs = (map(string_literal, pair) for pair in properties.items())
-    return f"TBLPROPERTIES ({', '.join(' = '.join(pair) for pair in pairs)})"
-
-
-def _comment(description: str | None) -> str:
-    return f"COMMENT {string_literal(description)}" if description else ""
 
 
 def _merge_of_unique(table: str, columns: str, rows: str, unique: Sequence[str], q: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from trellis.destinations.base import CommitConflict
 from trellis.destinations.lake.files import storage_of
 from trellis.destinations.lake.types import arrow_type_of, name_of
 from trellis.destinations.refusals import null_violation, type_mismatch
@@ -29,8 +30,8 @@ class DataFile:
 
     path: str
     rows: int
-    columns: Sequence[str] = ()
-    """Those that the file has; without any it has all of the table."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """The columns that the file has; without any it has all of the table."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,13 @@ class TableFiles:
             names = {name.lower(): name for name in self.types}
             source = file.schema_arrow
             columns = [names[field.name.lower()] for field in source]
-            types = (
-                arrow_type_of(self.types[name]) or field.type
-                for name, field in zip(columns, source, strict=True)
+            types = {name: self.types[name] for name in columns}
+            arrow_types = (
+                arrow_type_of(types[name]) or field.type for name, field in zip(columns, source, strict=True)
             )
-            target = pa.schema(list(zip(columns, types, strict=True)))
+            target = pa.schema(list(zip(columns, arrow_types, strict=True)))
             if target.equals(source):
-                return DataFile(path, file.metadata.num_rows, columns)
+                return DataFile(path, file.metadata.num_rows, types)
             cast, files = storage.arrow_path(f"{path.removesuffix('.parquet')}.cast.parquet")
             with pq.ParquetWriter(cast, target, filesystem=files) as writer:
                 for batch in file.iter_batches(batch_size=GROUP_ROWS):
@@ -80,7 +81,7 @@ class TableFiles:
                         for field, array in zip(target, batch.columns, strict=True)
                     ]
                     writer.write_table(pa.Table.from_arrays(arrays, schema=target))
-            return DataFile(f"{path.removesuffix('.parquet')}.cast.parquet", file.metadata.num_rows, columns)
+            return DataFile(f"{path.removesuffix('.parquet')}.cast.parquet", file.metadata.num_rows, types)
 
     def _refuse_nulls(self, file: pq.ParquetFile) -> None:
         present = {*file.schema_arrow.names}
@@ -104,10 +105,24 @@ class TableFiles:
                 pc.is_valid(array), pc.invert(pc.fill_null(pc.equal(cast.cast(array.type), array), False))
             )
         except pa.ArrowException as bad:
-            raise type_mismatch(self.table.name, name, real, declared) from bad
+            raise type_mismatch(self.table.name, name, real, declared, _first_misfit(array, type_)) from bad
         if misfits := array.filter(changed):
             raise type_mismatch(self.table.name, name, real, declared, misfits[0].as_py())
         return cast
+
+
+def check_columns(files: Sequence[DataFile], columns: Mapping[str, str]) -> None:
+    """Raises CommitConflict where a table has another column, or type, than its files were prepared for."""
+    now = {name.lower(): type_ for name, type_ in columns.items()}
+    for name, type_ in {item for file in files for item in file.types.items()}:
+        if name.lower() not in now or _differ(now[name.lower()], type_):
+            raise CommitConflict
+
+
+def _differ(type_: str, other: str) -> bool:
+    """Whether two types that are not nested have other values; nested ones are spelled in several ways."""
+    types = [arrow_type_of(name) for name in (type_, other)]
+    return None not in types and not any(map(pa.types.is_nested, types)) and types[0] != types[1]
 
 
 def staged_rows(files: Sequence[DataFile], types: Mapping[str, str]) -> pa.dataset.Dataset:
@@ -132,16 +147,18 @@ def change_batch(
     `fills` are for NULL alone. Raises SchemaError for a value that does not fit.
     """
     arrays = []
-    for field, array in zip(schema, batch.columns, strict=True):
-        filled = pa.repeat(values[field.name], len(batch)) if field.name in values else array
+    for target, array in zip(schema, batch.columns, strict=True):
+        filled = pa.repeat(values[target.name], len(batch)) if target.name in values else array
         try:
-            is_text = pa.types.is_string(field.type) and not pa.types.is_string(filled.type)
-            cast = _text_of(filled) if is_text else filled.cast(field.type)
-            arrays.append(cast.fill_null(fills[field.name].cast(field.type)) if field.name in fills else cast)
+            is_text = pa.types.is_string(target.type) and not pa.types.is_string(filled.type)
+            cast = _text_of(filled) if is_text else filled.cast(target.type)
+            arrays.append(
+                cast.fill_null(fills[target.name].cast(target.type)) if target.name in fills else cast
+            )
         except pa.ArrowException as bad:
-            real, declared = name_of(array.type), name_of(field.type)
-            misfit = _first_misfit(filled, field.type)
-            raise type_mismatch(table, field.name, real, declared, misfit) from bad
+            real, declared = name_of(array.type), name_of(target.type)
+            misfit = _first_misfit(filled, target.type)
+            raise type_mismatch(table, target.name, real, declared, misfit) from bad
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, CommitConflict
@@ -42,6 +43,14 @@ class SparkStore(SparkTables):
         with self.spark.explained():
             exists = self._exists(name.dataset) and self._has_table(name)
         return self.describe(name) if exists else None
+
+    def describe(self, name: TableName) -> CatalogTable:
+        table = super().describe(name)
+        with self.spark.explained():
+            description = self.spark.session.catalog.getTable(self._sql_name(name)).description
+        return replace(
+            table, comments={**(table.comments or {}), **({"": description} if description else {})}
+        )
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         self.spark.run(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace(name.dataset)}")

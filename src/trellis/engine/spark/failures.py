@@ -29,6 +29,7 @@ _OTHER_PYTHON = "PYTHON_VERSION_MISMATCH"
 _MISSING_SOURCE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
 _CONCURRENT = re.compile(
     r"DELTA_CONCURRENT|Concurrent(Append|DeleteRead|DeleteDelete|Write|Transaction)Exception"
+    r"|(Metadata|Protocol)ChangedException"
     r"|org\.apache\.iceberg\.exceptions\.(ValidationException|CommitFailedException)"
 )
 _OTHER_SPARK = re.compile(

@@ -150,6 +150,19 @@ def parse_url(location: str) -> RemoteLocation:
     return RemoteLocation(store, prefix, authority, key)
 
 
+def spark_location(location: str) -> str:
+    """The location as Spark takes it, absolute. Raises UsageError for a URL that names no file.
+
+    >>> spark_location("s3://acme/lake/orders"), spark_location("/raw"), spark_location("dbfs:/raw")
+    ('s3a://acme/lake/orders', '/raw', 'dbfs:/raw')
+    """
+    if foreign_scheme(location):
+        return location
+    place = absolute(location)
+    is_s3 = is_remote(place) and parse_url(place).prefix == "s3"
+    return f"s3a{place.removeprefix('s3')}" if is_s3 else place
+
+
 def redacted_url(location: str) -> str:
     """A URL for messages, without a user, a password or a query string.
 

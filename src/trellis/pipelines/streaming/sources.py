@@ -14,7 +14,7 @@ from trellis.engine.input.source_format import format_of_files, named_format
 from trellis.engine.input.spark_source import SparkSource
 from trellis.engine.records.files import Records, table_of_file
 from trellis.engine.runner import InlineRunner
-from trellis.engine.storage.location import absolute, foreign_scheme
+from trellis.engine.storage.location import foreign_scheme, spark_location
 from trellis.errors import UsageError
 from trellis.pipelines.loading.options import LoadSettings
 from trellis.pipelines.records import records_of, source_of_url
@@ -135,13 +135,16 @@ def open_stream(
 def _file_stream(
     paths: Sequence[str], read_options: ReadOptions, payload: str | None, runner: SparkRunner
 ) -> StreamSource:
+    from trellis.engine.spark.storage import configure_storage
     from trellis.engine.spark.streams import read_file_names
 
     discovery: dict[str, str] = {}
     reading: dict[str, str] = {}
     for name, value in read_options.options.items():
         (discovery if name.lower() in _DISCOVERY else reading)[name] = value
-    locations = {path: path if foreign_scheme(path) else absolute(path) for path in paths}
+    locations = {path: spark_location(path) for path in paths}
+    for location in locations.values():
+        configure_storage(runner.session, location)
     frame = read_file_names(runner.session, locations, discovery)
     batches = FileBatches(replace(read_options, options=reading), payload)
     return StreamSource(frame, batches, ", ".join(paths), _name_of(paths[0]))

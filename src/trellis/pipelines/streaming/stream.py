@@ -7,13 +7,16 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from trellis.destinations.folder import is_temporary
 from trellis.dialects import get_dialect
 from trellis.engine.runner import Runner
 from trellis.engine.staging.stage import folder_name
-from trellis.engine.storage.location import absolute
+from trellis.engine.storage.location import spark_location
 from trellis.errors import UsageError
+from trellis.pipelines.history import state_folder
 from trellis.pipelines.streaming.batch_loader import BatchLoader
 from trellis.pipelines.streaming.options import StreamSettings
 from trellis.pipelines.streaming.report import BatchReport
@@ -111,6 +114,7 @@ def start_stream(
 ) -> Stream:
     """Start to load a stream. Raises UsageError, SparkError."""
     from trellis.engine.spark.job import SparkRunner
+    from trellis.engine.spark.storage import configure_storage
 
     if not isinstance(runner, SparkRunner):
         raise UsageError("a stream runs on Spark; start it without --engine inline (TRELLIS_ENGINE)")
@@ -118,13 +122,25 @@ def start_stream(
     opened = open_stream(source, settings.load, runner, line_extensions)
     table = pipeline.root_table(settings.load.table, opened.name)
     load = replace(settings.load, table=table or None)
-    checkpoint = settings.checkpoint or _default_checkpoint(pipeline, table, opened.title)
-    loader = BatchLoader(pipeline, load, opened.batches, absolute(checkpoint), settings.quarantines)
+    checkpoint = settings.checkpoint or default_checkpoint(pipeline, table, opened.title)
+    checkpoint = spark_location(checkpoint)
+    configure_storage(runner.session, checkpoint)
+    loader = BatchLoader(pipeline, load, opened.batches, checkpoint, settings.quarantines)
     return Stream(opened, loader, settings.interval, on_batch)
 
 
-def _default_checkpoint(pipeline: Pipeline, table: str, title: str) -> str:
-    """A folder beside the staged files: another one for each pipeline, dataset, table and source."""
-    root = pipeline.staging or pipeline.destination.staging("")
+def default_checkpoint(pipeline: Pipeline, table: str, title: str) -> str:
+    """Another folder for each pipeline, dataset, table and source."""
     digest = hashlib.sha256(f"{pipeline.dataset}\0{table}\0{title}".encode()).hexdigest()[:12]
-    return f"{root.rstrip('/')}/{CHECKPOINTS}/{folder_name(pipeline.name)}-{digest}"
+    return f"{_checkpoint_root(pipeline)}/{folder_name(pipeline.name)}-{digest}"
+
+
+def _checkpoint_root(pipeline: Pipeline) -> str:
+    """A place that outlives this machine's temporary files: without its checkpoint a stream begins anew."""
+    destination = pipeline.destination
+    if root := pipeline.staging or destination.abilities.staging:
+        return f"{root.rstrip('/')}/{CHECKPOINTS}"
+    root = destination.staging("")
+    if is_temporary(root):
+        return str(state_folder(CHECKPOINTS) / Path(root).name)
+    return f"{root.rstrip('/')}/{CHECKPOINTS}"

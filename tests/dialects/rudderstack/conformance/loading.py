@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 
 import trellis
+from trellis.destinations.lake.store import TableAlteration, TableName, TableStore
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
 
@@ -73,6 +74,16 @@ class Shop:
                 fetched = db.execute(statement).fetchall()
             return fetched
 
+    def retype(self, table: str, **types: str) -> None:
+        """Give columns other types, by hand; a text is VARCHAR."""
+        self.sql(*(f"ALTER TABLE {table} ALTER {column} TYPE {type_}" for column, type_ in types.items()))
+
+    def drop_columns(self, table: str, *columns: str) -> None:
+        self.sql(*(f"ALTER TABLE {table} DROP COLUMN {column}" for column in columns))
+
+    def drop_tables(self, *tables: str) -> None:
+        self.sql(*(f"DROP TABLE {table}" for table in tables))
+
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Sorted; a single column as it is."""
         listed = ", ".join(f'"{name}"' for name in columns)
@@ -133,7 +144,7 @@ class Shop:
 
 
 class LakeShop(Shop):
-    """A dataset in a lake; its tables are looked at as they are, and cannot be changed by hand."""
+    """A dataset in a lake; its tables are looked at as they are, and only changed as the store does it."""
 
     def __init__(self, kind: str, path: Path) -> None:
         super().__init__(path)
@@ -142,6 +153,28 @@ class LakeShop(Shop):
     @property
     def to(self) -> str:
         return f"{self.kind}:{self.path}"
+
+    def types(self, table: str) -> dict[str, str]:
+        return {name: type_.replace("STRING", "VARCHAR") for name, type_ in super().types(table).items()}
+
+    def retype(self, table: str, **types: str) -> None:
+        names = {column: type_.replace("VARCHAR", "STRING") for column, type_ in types.items()}
+        self._store.alter_table(self._name(table), TableAlteration(types=names))
+
+    def drop_columns(self, table: str, *columns: str) -> None:
+        self._store.alter_table(self._name(table), TableAlteration(dropped=columns))
+
+    def drop_tables(self, *tables: str) -> None:
+        for table in tables:
+            self._store.drop_table(self._name(table))
+
+    @property
+    def _store(self) -> TableStore:
+        store: TableStore = self.pipeline.destination.store  # type: ignore[attr-defined]
+        return store
+
+    def _name(self, table: str) -> TableName:
+        return TableName(self.pipeline.dataset, table)
 
     @contextmanager
     def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -74,13 +74,10 @@ def test_a_column_added_by_hand_takes_values_as_it_is(shop: Shop) -> None:
     ]  # fmt: skip
 
 
-def test_c74_a_column_retyped_by_hand_keeps_its_type(shop: Shop) -> None:
+def test_c74_a_column_retyped_by_hand_keeps_its_type(any_shop: Shop) -> None:
+    shop = any_shop
     shop.load(track("1", price=5, code="12", seats=1))
-    shop.sql(
-        "ALTER TABLE sale ALTER price TYPE DOUBLE",
-        "ALTER TABLE sale ALTER code TYPE BIGINT",
-        "ALTER TABLE sale ALTER seats TYPE VARCHAR",
-    )
+    shop.retype("sale", price="DOUBLE", code="BIGINT", seats="VARCHAR")
     report = shop.load(track("2", price=3, code="x", seats=2), track("3", price=2.5, code=7, seats=True))
     assert report.changes == ()
     assert shop.rows("sale", "id", "price", "code", "seats") == [
@@ -91,9 +88,10 @@ def test_c74_a_column_retyped_by_hand_keeps_its_type(shop: Shop) -> None:
     assert [types[name] for name in ("price", "code", "seats")] == ["DOUBLE", "BIGINT", "VARCHAR"]
 
 
-def test_a_column_dropped_by_hand_comes_back_with_the_type_of_the_next_value(shop: Shop) -> None:
+def test_a_column_dropped_by_hand_comes_back_with_the_type_of_the_next_value(any_shop: Shop) -> None:
+    shop = any_shop
     shop.load(track("1", price=5, code="a"))
-    shop.sql("ALTER TABLE sale DROP COLUMN price", "ALTER TABLE sale DROP COLUMN code")
+    shop.drop_columns("sale", "price", "code")
     report = shop.load(track("2", price="cheap"))
     assert [change.describe() for change in report.changes] == ["sale.price is new: text"]
     assert shop.rows("sale", "id", "price") == [("1", None), ("2", "cheap")]
@@ -112,9 +110,10 @@ def test_a_standard_column_dropped_by_hand_comes_back(shop: Shop) -> None:
     assert "uuid_ts" in row
 
 
-def test_a_table_dropped_by_hand_comes_back(shop: Shop) -> None:
+def test_a_table_dropped_by_hand_comes_back(any_shop: Shop) -> None:
+    shop = any_shop
     shop.load(track("1", price=5), track("2", name="Other", price=5))
-    shop.sql("DROP TABLE sale", "DROP TABLE rudder_discards")
+    shop.drop_tables("sale", "rudder_discards")
     report = shop.load(track("3", price="x"), track("4", name="Other", price="x"))
     assert {table.name: table.created for table in report.tables} == {
         "sale": True, "rudder_discards": True, "tracks": False, "other": False,
