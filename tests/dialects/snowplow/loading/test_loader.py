@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,17 @@ def test_a_schema_that_was_patched_since_the_run_is_refused(warehouse: SqlWareho
     write_registry(tmp_path, documents=[document("1-0-0", {"a": {"type": "integer"}})])
     with pytest.raises(SchemaError, match=r"one of 1-0-0 of .* was patched since the run was shredded"):
         load(warehouse, registry, run)
+
+
+def test_a_name_for_which_there_is_no_room_is_told_once(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    key = f"berth_{'of_the_harbor_' * 4}name"
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {key: text(9)})])
+    data = vessel_call("1-0-0", **{key: "K8"})
+    runs = [shred(tmp_path, warehouse, registry, [enriched_line(number, data)]) for number in range(2)]
+    first, second = (load(warehouse, registry, run).shortened for run in runs)
+    short = f"{key[:54]}_{sha256(key.encode()).hexdigest()[:8]}"
+    assert first == ({key: short} if warehouse.profile.name == "postgres" else {})
+    assert second == {}
 
 
 def test_status_says_which_runs_are_loaded(warehouse: SqlWarehouse, tmp_path: Path) -> None:

@@ -73,5 +73,7 @@ def _notes(report: RunReport) -> Iterator[str]:
         yield f"{report.failed} events failed, see table failed_events"
     if report.recovered:
         yield f"tables of versions that do not fit the others: {', '.join(report.recovered)}"
+    for full, name in report.shortened.items():
+        yield f"{full} is {name} in the warehouse, which has no room for longer names"
     if report.attempts > 1:
         yield f"loaded with attempt {report.attempts}"

@@ -64,6 +64,8 @@ class RunReport:
     """Events that reached no table."""
     recovered: Sequence[str] = ()
     """The tables of versions that do not fit the others."""
+    shortened: Mapping[str, str] = field(default_factory=dict)
+    """The new names that the warehouse has no room for, with what they became."""
     attempts: int = 1
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,6 +74,7 @@ class RunReport:
             "state": self.state,
             "tables": [{"name": name, "rows": rows} for name, rows in self.rows.items()],
             "recovered": [*self.recovered],
+            "shortened": dict(self.shortened),
             "statements": [*self.statements],
             "discards": self.discards,
             "failed_events": self.failed,
@@ -184,6 +187,11 @@ class _RunLoad:
             discards,
             self.manifest.bad,
             [table.table for table in self.manifest.tables if table.is_recovered],
+            {
+                full: name
+                for change in changes.values()
+                for full, name in change.shortened(warehouse.profile).items()
+            },
         )
 
     def keep_failed_events(self) -> None:

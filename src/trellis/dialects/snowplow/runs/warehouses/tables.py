@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.names import column_name, table_name
+from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 
 
@@ -67,3 +69,11 @@ class TableChange:
     @property
     def statements(self) -> tuple[str, ...]:
         return (*self.resizing, *self.adding)
+
+    def shortened(self, profile: Profile) -> dict[str, str]:
+        """The names that this change brings and that a warehouse has no room for, with what they become."""
+        columns = self.columns if self.created else self.added
+        names = [(column.name, column_name(column.paths[0])) for column in columns if column.paths]
+        if self.created:
+            names.insert(0, (self.table, table_name(self.key.family)))
+        return {full: name for name, full in names if name != full and name == profile.shorten(full)}
