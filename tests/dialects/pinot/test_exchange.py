@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 
 from exchange.shop import ORDERS, SHOP
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.exchange import PINOT
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.exchange.losses import losses_of
 from trellis.schema.model import Column, Schema, Table
 

@@ -20,8 +20,8 @@ from trellis.cli.settings import document_of
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import Http
 from trellis.dialects.pinot.document.defaults import type_default
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import DestinationError
 
 pytestmark = pytest.mark.pinot
@@ -285,4 +285,4 @@ def test_the_types_are_those_that_this_pinot_knows(controller: Controller) -> No
 def test_a_schema_comes_back_as_it_was_sent(controller: Controller) -> None:
     document = every_type.schema("round")
     controller.add_schema(document)
-    assert controller.schema("round") == read_schema(document).schema
+    assert controller.schema("round") == read_schema(document)

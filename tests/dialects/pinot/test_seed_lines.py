@@ -14,9 +14,9 @@ from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_M
 from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 SDF: Final = "SIMPLE_DATE_FORMAT"
@@ -25,7 +25,7 @@ KEY: Final = {"name": "key", "dataType": "STRING", "fieldType": "DIMENSION"}
 
 
 def schema_of(**lists: Any) -> PinotSchema:
-    return read_schema({"schemaName": "s", **lists}).schema
+    return read_schema({"schemaName": "s", **lists})
 
 
 def columns(data_types: list[str]) -> list[dict[str, str]]:
@@ -168,7 +168,7 @@ def test_seed_p65_the_pattern_of_an_old_format_may_be_left_out_and_is_of_joda() 
 def test_seed_p78_a_column_with_a_provider_is_made_by_the_server() -> None:
     virtual = {"name": "host", "dataType": "STRING", "virtualColumnProvider": "org.example.HostProvider"}
     schema_document = document(dimensions=[{"name": "a", "dataType": "INT"}, virtual])
-    schema = read_schema(schema_document).schema
+    schema = read_schema(schema_document)
     assert write_schema(schema).count('"virtualColumnProvider" : "org.example.HostProvider"') == 1
     assert "host" in [value.name for value in schema.dimensions if value.virtual]
     (row,) = rows(pipeline(schema_document), {"a": 1, "host": "given"})

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.infer.fields import arrow_field
@@ -19,7 +20,6 @@ from trellis.dialects.pinot.stored_schema import (
     type_for,
 )
 from trellis.dialects.pinot.table.config import pinot_table_name
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 from trellis.schema.documents.schema_format import Loss, Reading, SchemaFormat
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
@@ -64,7 +64,7 @@ def _field(column: Column) -> FieldSpec:
 
 
 def _read(document: Any, name: str) -> Reading:
-    read = read_schema(json.dumps(document), name).schema
+    read = read_schema(json.dumps(document), name)
     if not read.name:
         raise SchemaError(f"{name}: schemaName is missing; it is the name of the table")
     columns = {spec.name: _column(read, spec) for spec in columns_of(read)}

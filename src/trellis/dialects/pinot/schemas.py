@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import parse
+from trellis.dialects.pinot.document.reader import parse, read_schema
 from trellis.dialects.pinot.options import TABLE_CONFIG
 from trellis.dialects.pinot.schema_changes.changes import incompatibilities, stored_as
 from trellis.dialects.pinot.stored_schema import METADATA, PREFIX, Authored, authored_of, with_authored
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.row_versions import row_choice
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError, UsageError
 from trellis.evolution.dialect.defaults import DefaultSchemas
@@ -32,7 +31,7 @@ class PinotSchemas(DefaultSchemas):
 
     def parse_document(self, text: str, where: str) -> Schema | None:
         """Every fault of the document at once; unknown keys are left to `lint`."""
-        document = read_schema(text, where).schema
+        document = read_schema(text, where)
         if not document.name:
             raise SchemaError(f"{where}: schemaName is missing; it is the name of the table")
         return with_authored(new_schema(_GIVEN, METADATA), Authored(document))

@@ -6,17 +6,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Final
 
 import orjson
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.table.config import TableConfig, table_config
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.evolution.dialect.own_metadata import own_tables
 from trellis.schema.model import NESTED_TYPE, Column, DataType, Schema, Table, is_single
 from trellis.schema.system import OURS
@@ -53,14 +52,14 @@ def authored_of(schema: Schema) -> Authored:
 def _authored(document: bytes) -> Authored:
     stored = orjson.loads(document)
     options = Options().over(stored.get("options") or {})
-    schema = read_schema(stored["schema"]).schema if "schema" in stored else None
+    schema = read_schema(stored["schema"]) if "schema" in stored else None
     return Authored(schema, table_config(stored.get("table")), options)
 
 
 def with_authored(schema: Schema, authored: Authored) -> Schema:
     """The stored schema with these documents, and with the table that follows from them."""
     extra = {**schema.extra, AUTHORED: authored.to_document()}
-    kept = replace(schema, extra=MappingProxyType(extra))
+    kept = replace(schema, extra=extra)
     if authored.schema is None:
         return kept
     name = table_name(authored.schema)

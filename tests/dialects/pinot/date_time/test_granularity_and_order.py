@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.dialects.pinot.date_time.format import granularity_millis, is_sortable, sort_order_message
+from trellis.dialects.pinot.date_time.format import granularity_millis, is_sortable
 from trellis.dialects.pinot.date_time.units import FormatError
 
 
@@ -61,9 +61,3 @@ def test_what_is_no_granularity(text: str, message: str) -> None:
 )
 def test_order(pattern: str, ordered: bool) -> None:
     assert is_sortable(pattern) is ordered
-
-
-def test_the_message_is_that_of_pinot() -> None:
-    assert sort_order_message("MM-yyyy").startswith(
-        "SIMPLE_DATE_FORMAT pattern MM-yyyy has to be sorted by both lexicographical and datetime order"
-    )

@@ -11,7 +11,7 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, SILENCE, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import Http
-from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.errors import DestinationError, UsageError
 
 RIDES = recorded()["validate ok"]["request"]
@@ -61,7 +61,7 @@ def test_schemas_and_tables_are_read(cluster: Standin, controller: Controller) -
     cluster.on("GET /schemas/rides", "get").on("GET /schemas/nobody", "get unknown")
     cluster.on("GET /tables/rides", "table get").on("GET /tables/nobody", "table get unknown")
     stored_schema = controller.schema("rides")
-    assert stored_schema is not None and stored_schema == read_schema(recorded()["get"]["body"]).schema
+    assert stored_schema is not None and stored_schema == read_schema(recorded()["get"]["body"])
     assert controller.schema("nobody") is None
     table = controller.table("rides", "OFFLINE")
     assert table is not None and table["tableName"] == "rides_OFFLINE"

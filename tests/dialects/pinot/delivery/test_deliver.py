@@ -188,12 +188,12 @@ def test_a_dataset_without_a_schema_of_pinot(tmp_path: Path) -> None:
 
 
 def test_a_time_column_that_is_none(tmp_path: Path) -> None:
+    from trellis.dialects.pinot.document.reader import read_schema
     from trellis.dialects.pinot.table.config import table_config
-    from trellis.dialects.pinot.validation.schema_document import read_schema
 
     config = table_config({"tableName": "rides", "segmentsConfig": {"timeColumnName": "city"}})
     with pytest.raises(SchemaFaults, match="Cannot find valid fieldSpec for timeColumn: city"):
-        delivery_of(Authored(read_schema(RIDES).schema, config), tmp_path / "out", DeliverySettings())
+        delivery_of(Authored(read_schema(RIDES), config), tmp_path / "out", DeliverySettings())
 
 
 def test_every_destination_gives_batches() -> None:

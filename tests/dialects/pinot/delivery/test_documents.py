@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.pinot.oracle.client import Oracle
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.table.generated_config import (
     TargetTable,
     omitted_parts,
@@ -14,7 +15,6 @@ from trellis.dialects.pinot.table.generated_config import (
     time_column_of,
 )
 from trellis.dialects.pinot.table.ingestion_job import ingestion_job
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
 from trellis.errors import UsageError
 
@@ -24,7 +24,7 @@ END = {"name": "ended", "dataType": "LONG", "format": "EPOCH|SECONDS", "granular
 
 def schema(*times: dict[str, Any], **more: Any) -> Any:
     document = {"schemaName": "rides", "dimensionFieldSpecs": [{"name": "s", "dataType": "STRING"}]}
-    return read_schema({**document, "dateTimeFieldSpecs": [*times], **more}).schema
+    return read_schema({**document, "dateTimeFieldSpecs": [*times], **more})
 
 
 def offline_table(*choices: Any, **options: Any) -> TargetTable:
@@ -89,7 +89,7 @@ def test_pinot_takes_both_tables_of_an_upsert(pinot: Oracle) -> None:
         "dimensionFieldSpecs": [{"name": "s", "dataType": "STRING"}],
         "dateTimeFieldSpecs": [DAY],
     }
-    keyed = read_schema(document).schema
+    keyed = read_schema(document)
     for table in (
         target_table("REALTIME", keyed, UPSERT).config,
         offline_table(keyed, UPSERT).config,

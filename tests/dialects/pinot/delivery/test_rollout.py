@@ -10,8 +10,8 @@ import pytest
 from dialects.pinot.delivery.standin import BROKEN, HTML, Said, Standin, recorded
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.rollout import Rollout, RolloutFailed
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.table.generated_config import TargetTable, target_table
-from trellis.dialects.pinot.validation.schema_document import read_schema
 
 RIDES = {key: value for key, value in recorded()["validate ok"]["request"].items() if key != "zz"}
 TABLE = recorded()["table"]["request"]
@@ -28,7 +28,7 @@ def declared(config: Any) -> TargetTable:
 def rollout(controller: Controller, schema: Any = RIDES, **options: Any) -> Rollout:
     return Rollout(
         controller,
-        read_schema(schema).schema,
+        read_schema(schema),
         [declared(TABLE)],
         **options,
     )
@@ -152,7 +152,7 @@ def test_a_dry_run_changes_nothing(cluster: Standin, controller: Controller) -> 
 def test_a_table_keeps_what_only_the_cluster_says(cluster: Standin, controller: Controller) -> None:
     filled(cluster)
     config = {**TABLE, "tableIndexConfig": {"loadMode": "HEAP"}}
-    new_rollout = Rollout(controller, read_schema(RIDES).schema, [declared(config)])
+    new_rollout = Rollout(controller, read_schema(RIDES), [declared(config)])
     assert outcomes(new_rollout.run())[-1] == (
         "update table rides_OFFLINE", "done", "changed: tableIndexConfig.loadMode",
     )  # fmt: skip
@@ -171,7 +171,7 @@ def test_what_nobody_said_changes_no_table(cluster: Standin, controller: Control
         "segmentsConfig": {**STORED["segmentsConfig"], "replication": "3", "timeColumnName": "u"},
     }
     filled(cluster).on("GET /tables/rides", Said(200, json.dumps({"OFFLINE": stored})))
-    schema = read_schema(RIDES).schema
+    schema = read_schema(RIDES)
     table = target_table("OFFLINE", schema)
     assert outcomes(Rollout(controller, schema, [table]).run())[-1][1] == "nothing to do"
     table = target_table("OFFLINE", schema, None, "t", real_nulls=True)

@@ -11,11 +11,11 @@ import pytest
 from dialects.pinot.oracle.client import Oracle, Refused
 from trellis.dialects.pinot.document.faults import pointer
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.schema_changes.changes import incompatibilities, is_same_schema
 from trellis.dialects.pinot.table.config import examine
 from trellis.dialects.pinot.table.known_keys import KNOWN_PLACES
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError
 
@@ -139,7 +139,7 @@ def changed(dice: random.Random, old: dict[str, Any]) -> dict[str, Any]:
 
 def read(schema_text: dict[str, Any]) -> PinotSchema | None:
     try:
-        return read_schema(schema_text).schema
+        return read_schema(schema_text)
     except SchemaError:
         return None
 

@@ -8,9 +8,9 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 from trellis.errors import SchemaError
 
@@ -21,7 +21,7 @@ def granule(name: str, kind: str, unit: str, size: int = 1, **keys: Any) -> dict
 
 def schema_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **keys: Any) -> PinotSchema:
     time = {"incomingGranularitySpec": incoming, "outgoingGranularitySpec": outgoing, **keys}
-    return read_schema({"schemaName": "s", "timeFieldSpec": time}).schema
+    return read_schema({"schemaName": "s", "timeFieldSpec": time})
 
 
 def time_of(incoming: dict[str, Any], outgoing: dict[str, Any] | None = None, **keys: Any) -> FieldSpec:
@@ -126,9 +126,9 @@ def test_the_default_and_an_explicit_transform_are_kept() -> None:
 def test_the_time_stands_behind_the_date_times() -> None:
     day = {"name": "day", "dataType": "LONG", "format": "EPOCH|DAYS", "granularity": "1:DAYS"}
     time = {"incomingGranularitySpec": granule("t", "LONG", "MILLISECONDS")}
-    schema = read_schema({"schemaName": "s", "timeFieldSpec": time, "dateTimeFieldSpecs": [day]}).schema
+    schema = read_schema({"schemaName": "s", "timeFieldSpec": time, "dateTimeFieldSpecs": [day]})
     assert ([spec.name for spec in schema.date_times], schema.legacy_time) == (["day", "t"], "t")
-    again = read_schema(write_schema(schema)).schema
+    again = read_schema(write_schema(schema))
     assert (again, again.legacy_time) == (schema, None)
 
 
@@ -159,5 +159,5 @@ def test_texts_of_a_legacy_time_need_not_sort_by_time() -> None:
     """Pinot asks it of dateTime fields alone."""
     schema = schema_of(granule("t", "STRING", "DAYS", timeFormat="SIMPLE_DATE_FORMAT:MM/dd/yyyy"))
     assert faults_of(schema) == ()
-    (fault,) = faults_of(read_schema(write_schema(schema)).schema)
+    (fault,) = faults_of(read_schema(write_schema(schema)))
     assert fault.message.startswith("SIMPLE_DATE_FORMAT pattern MM/dd/yyyy has to be sorted by both")

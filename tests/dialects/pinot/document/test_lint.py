@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.validation.lints import lints_of
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 KEY = {"name": "key", "dataType": "STRING", "fieldType": "DIMENSION"}
@@ -15,7 +15,7 @@ VALUE = {"name": "value", "dataType": "INT", "fieldType": "METRIC"}
 
 
 def lints(table_config: dict[str, Any] | None = None, **keys: Any) -> list[tuple[str, str]]:
-    schema = read_schema({"schemaName": "s", **keys}).schema
+    schema = read_schema({"schemaName": "s", **keys})
     assert faults_of(schema) == ()
     return [(lint.pointer, lint.message) for lint in lints_of(schema, table_config=table_config)]
 

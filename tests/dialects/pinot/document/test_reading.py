@@ -9,9 +9,9 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec
+from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.document.types import ExceedStrategy, FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import SchemaError
 
 
@@ -26,19 +26,17 @@ def dimension(**keys: Any) -> dict[str, Any]:
 
 
 def read_dimension(**keys: Any) -> FieldSpec:
-    return read_schema(dimension(**keys)).schema.dimensions[0]
+    return read_schema(dimension(**keys)).dimensions[0]
 
 
 def test_c01_an_empty_schema_is_written_with_its_null_mode() -> None:
     read = read_schema('{"schemaName":"s"}')
-    assert (
-        write_schema(read.schema, pretty=False) == '{"schemaName":"s","enableColumnBasedNullHandling":false}'
-    )
+    assert write_schema(read, pretty=False) == '{"schemaName":"s","enableColumnBasedNullHandling":false}'
 
 
 def test_c02_only_max_length_is_written_of_what_says_the_usual() -> None:
     read = read_schema(dimension(maxLength=512, notNull=False, defaultNullValue="null"))
-    written = json.loads(write_schema(read.schema))["dimensionFieldSpecs"]
+    written = json.loads(write_schema(read))["dimensionFieldSpecs"]
     assert written == [{"name": "a", "dataType": "STRING", "fieldType": "DIMENSION", "maxLength": 512}]
 
 
@@ -51,7 +49,7 @@ def test_c03_a_metric_has_one_value() -> None:
 
 def test_c04_a_metric_of_strings_loads() -> None:
     read = read_schema({"schemaName": "s", "metricFieldSpecs": [{"name": "m", "dataType": "STRING"}]})
-    assert read.schema.metrics[0].data_type is PinotType.STRING
+    assert read.metrics[0].data_type is PinotType.STRING
 
 
 def test_c05_field_type_must_match_the_list() -> None:
@@ -69,7 +67,7 @@ def test_c06_a_child_of_a_map_needs_its_field_type() -> None:
 
 def test_c07_a_timestamp_forces_its_format() -> None:
     instant = {"name": "t", "dataType": "TIMESTAMP", "format": "1:DAYS:EPOCH", "granularity": "1:DAYS"}
-    assert read_schema({"dateTimeFieldSpecs": [instant]}).schema.date_times[0].format == "TIMESTAMP"
+    assert read_schema({"dateTimeFieldSpecs": [instant]}).date_times[0].format == "TIMESTAMP"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +118,7 @@ def test_a_value_that_is_none_names_its_place(key: str, value: Any, message: str
 
 @pytest.mark.parametrize(("document", "name"), [(5, "5"), (1.5, "1.5"), (True, "true"), ("", "")])
 def test_scalars_are_names_as_they_print(document: Any, name: str) -> None:
-    assert read_schema(dimension(name=document)).schema.dimensions[0].name == name
+    assert read_schema(dimension(name=document)).dimensions[0].name == name
 
 
 @pytest.mark.parametrize(
@@ -208,7 +206,7 @@ def test_unknown_keys_are_ignored_and_reported_at_every_level() -> None:
             }
         ],
     }
-    assert [(str(unknown_key), unknown_key.value) for unknown_key in read_schema(document).unknown] == [
+    assert [(str(unknown_key), unknown_key.value) for unknown_key in examine(document)[1].unknown] == [
         ("/dimensionFieldSpec is ignored: did you mean 'dimensionFieldSpecs'?", []),
         ("/dimensionFieldSpecs/0/maxlength is ignored: did you mean 'maxLength'?", 9),
         ("/dimensionFieldSpecs/0/zz is ignored", {"q": 1}),
@@ -234,7 +232,7 @@ def test_text_that_is_no_json_tells_its_place(text: str | bytes, message: str) -
 
 
 def test_bytes_with_a_byte_order_mark_are_read() -> None:
-    assert read_schema(b'\xef\xbb\xbf{"schemaName": "s"}').schema.name == "s"
+    assert read_schema(b'\xef\xbb\xbf{"schemaName": "s"}').name == "s"
 
 
 def test_seed_p70_p71_p72_p77_p78_the_advanced_fields_are_common_to_all_specs() -> None:
@@ -246,7 +244,7 @@ def test_seed_p70_p71_p72_p77_p78_the_advanced_fields_are_common_to_all_specs() 
     }
     kinds = {"dimensionFieldSpecs": "STRING", "metricFieldSpecs": "BYTES", "dateTimeFieldSpecs": "STRING"}
     document = {key: [{"name": key, "dataType": kind, **contents}] for key, kind in kinds.items()}
-    for spec in read_schema(document).schema.specs():
+    for spec in read_schema(document).specs():
         assert (spec.max_length, spec.longest, spec.exceed_strategy) == (9, 9, ExceedStrategy.ERROR)
         assert (spec.trailing_zeros, spec.virtual_provider, spec.virtual) == (True, "p", True)
 
@@ -267,10 +265,10 @@ def test_seed_p71_p72_the_length_and_strategy_in_force(kind: str, strategy: Exce
 
 def test_a_schema_of_5000_columns_reports_each_unknown_key() -> None:
     columns = [{"name": f"c{at}", "dataType": "STRING", "maxLenght": at} for at in range(5000)]
-    read = read_schema({"schemaName": "s", "dimensionFieldSpecs": columns})
-    assert len(read.schema.dimensions) == len(read.unknown) == 5000
-    assert read.unknown[-1].nearest == "maxLength"
-    assert read.schema.dimensions[4999].field_type is FieldType.DIMENSION
+    schema, report = examine({"schemaName": "s", "dimensionFieldSpecs": columns})
+    assert len(schema.dimensions) == len(report.unknown) == 5000
+    assert report.unknown[-1].nearest == "maxLength"
+    assert schema.dimensions[4999].field_type is FieldType.DIMENSION
 
 
 def test_a_schema_of_5000_columns_reports_each_fault() -> None:
@@ -279,9 +277,9 @@ def test_a_schema_of_5000_columns_reports_each_fault() -> None:
 
 
 def test_documentation_is_kept_though_pinot_ignores_it() -> None:
-    read = read_schema(dimension(description="d", tags=["x", 1], fieldId="7"))
-    assert [unknown_key.pointer for unknown_key in read.unknown] == [
+    schema, report = examine(dimension(description="d", tags=["x", 1], fieldId="7"))
+    assert [unknown_key.pointer for unknown_key in report.unknown] == [
         f"/dimensionFieldSpecs/0/{key}" for key in ("description", "tags", "fieldId")
     ]
-    spec = read.schema.dimensions[0]
+    spec = schema.dimensions[0]
     assert (spec.description, spec.tags) == ("d", ("x", "1"))

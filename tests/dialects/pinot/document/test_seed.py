@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 
 from trellis.dialects.pinot.document.defaults import default_of
+from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.document.types import FieldType, PinotType
 from trellis.dialects.pinot.document.writer import write_schema
 from trellis.dialects.pinot.validation.lints import lints_of
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import METRIC_TYPES, faults_of, is_allowed
 
 FLIGHTS: Final[dict[str, Any]] = {
@@ -53,19 +53,19 @@ FLIGHTS_MAP: Final[dict[str, Any]] = {
     "document", [FLIGHTS, FLIGHTS_MAP], ids=["seed_p09_four_parts", "seed_p09_five_parts"]
 )
 def test_a_sample_reads_is_valid_and_says_the_same_again(document: dict[str, Any]) -> None:
-    read = read_schema(document)
-    assert (read.unknown, faults_of(read.schema), lints_of(read.schema)) == ((), (), ())
-    assert read_schema(write_schema(read.schema)).schema.date_times == read.schema.date_times
+    schema, report = examine(document)
+    assert (report.unknown, faults_of(schema), lints_of(schema)) == ([], (), ())
+    assert read_schema(write_schema(schema)).date_times == schema.date_times
 
 
 def test_seed_p02_p03_p04_p05_p06_all_but_the_name_may_be_left_out() -> None:
-    schema = read_schema({"schemaName": "s"}).schema
+    schema = read_schema({"schemaName": "s"})
     assert (schema.dimensions, schema.metrics, schema.date_times, schema.complexes) == ((), (), (), ())
     assert (schema.column_nulls, faults_of(schema)) == (False, ())
 
 
 def test_seed_p07_the_first_sample_has_a_list_of_tags_and_a_price() -> None:
-    schema = read_schema(FLIGHTS).schema
+    schema = read_schema(FLIGHTS)
     number, tags = schema.dimensions
     assert (number.data_type, number.single_value) == (PinotType.LONG, True)
     assert (tags.single_value, default_of(tags), default_of(schema.metrics[0])) == (False, ["null"], 0.0)
@@ -73,8 +73,7 @@ def test_seed_p07_the_first_sample_has_a_list_of_tags_and_a_price() -> None:
 
 def test_seed_p08_p44_p45_the_first_sample_has_three_times() -> None:
     assert [
-        (field.data_type.value, field.format, field.granularity)
-        for field in read_schema(FLIGHTS).schema.date_times
+        (field.data_type.value, field.format, field.granularity) for field in read_schema(FLIGHTS).date_times
     ] == [
         ("LONG", "EPOCH", "15:MINUTES"),
         ("INT", "EPOCH|HOURS", "1:HOURS"),
@@ -83,7 +82,7 @@ def test_seed_p08_p44_p45_the_first_sample_has_three_times() -> None:
 
 
 def test_seed_p10_p38_p39_p40_p41_the_second_sample_has_a_map() -> None:
-    (tags,) = read_schema(FLIGHTS_MAP).schema.complexes
+    (tags,) = read_schema(FLIGHTS_MAP).complexes
     assert (tags.data_type, tags.field_type, tags.not_null) == (PinotType.MAP, FieldType.COMPLEX, False)
     assert [
         (name, value.name, value.data_type.value, value.field_type.value)
@@ -116,7 +115,7 @@ def test_seed_p28_p29_p34_p35_p38_p42_which_role_may_have_which_type() -> None:
 )
 def test_seed_p66_p43_the_samples_of_formats_are_valid(kind: str, format_: str) -> None:
     instant = {"name": "t", "dataType": kind, "format": format_, "granularity": "1:DAYS"}
-    schema = read_schema({"schemaName": "s", "dateTimeFieldSpecs": [instant]}).schema
+    schema = read_schema({"schemaName": "s", "dateTimeFieldSpecs": [instant]})
     assert (faults_of(schema), lints_of(schema)) == ((), ())
 
 
@@ -124,4 +123,4 @@ def test_seed_p31_several_values_only_for_dimensions() -> None:
     document = json.dumps(FLIGHTS).replace(
         '"dataType": "DOUBLE"', '"dataType": "DOUBLE", "singleValueField": true'
     )
-    assert read_schema(document).schema == read_schema(FLIGHTS).schema
+    assert read_schema(document) == read_schema(FLIGHTS)

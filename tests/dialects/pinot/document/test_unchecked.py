@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
-from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 COLUMNS = [
@@ -25,7 +25,7 @@ LEFT_TO_PINOT = (
 
 def faults_with(ingestion: Mapping[str, Any], **column: Any) -> tuple[Fault, ...]:
     columns = [*COLUMNS, column] if column else COLUMNS
-    schema = read_schema({"schemaName": "s", "dimensionFieldSpecs": columns}).schema
+    schema = read_schema({"schemaName": "s", "dimensionFieldSpecs": columns})
     return faults_of(
         schema, table_config={"tableName": "s", "tableType": "OFFLINE", "ingestionConfig": ingestion}
     )

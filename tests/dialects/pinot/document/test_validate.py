@@ -8,14 +8,14 @@ import pytest
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.validation.schema_document import read_schema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 INSTANT = {"name": "t", "dataType": "LONG", "format": "EPOCH", "granularity": "1:DAYS"}
 
 
 def schema_of(**keys: Any) -> PinotSchema:
-    return read_schema({"schemaName": "s", **keys}).schema
+    return read_schema({"schemaName": "s", **keys})
 
 
 def found(schema: PinotSchema, **keys: Any) -> list[tuple[str, str]]:
@@ -261,7 +261,7 @@ def test_every_fault_of_the_section_at_once() -> None:
             ],
             "primaryKeyColumns": ["nowhere"],
         }
-    ).schema
+    )
     config = {"tableName": "c", "tableType": "REALTIME"}
     faults = faults_of(schema, config)
     assert [fault.pointer for fault in faults] == [

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from trellis.dialects.pinot.cluster.document_check import check
+from trellis.dialects.pinot.cluster.document_check import check, config_faults, schema_faults
 from trellis.dialects.pinot.document.faults import SchemaFaults
-from trellis.dialects.pinot.document.reader import examine
+from trellis.dialects.pinot.document.reader import examine, read_schema
 from trellis.dialects.pinot.table.config import table_config
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
-from trellis.dialects.pinot.validation.schema_document import config_faults, read_schema, schema_faults
 from trellis.dialects.pinot.validation.table_rules import table_faults
 from trellis.errors import SchemaError
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.writer import write_schema
-from trellis.dialects.pinot.validation.schema_document import read_schema
 
 
 def rewritten(document: dict[str, Any]) -> str:
-    return write_schema(read_schema(document).schema, pretty=False)
+    return write_schema(read_schema(document), pretty=False)
 
 
 def written_default(kind: str, literal: Any, key: str = "dimensionFieldSpecs") -> str | None:
@@ -123,7 +123,7 @@ def test_documentation_follows() -> None:
         "description": " ",
     }
     document = {"schemaName": "s", "tags": ["t"], "description": "d", "dimensionFieldSpecs": [field]}
-    schema = read_schema(document).schema
+    schema = read_schema(document)
     assert write_schema(schema, pretty=False) == (
         '{"schemaName":"s","description":"d","tags":["t"],"enableColumnBasedNullHandling":false,'
         '"dimensionFieldSpecs":[{"name":"a","dataType":"INT","fieldType":"DIMENSION","description":" ",'
@@ -137,7 +137,7 @@ def test_for_people_it_looks_like_the_answer_of_the_controller() -> None:
         "dimensionFieldSpecs": [{"name": "a", "dataType": "INT"}],
         "primaryKeyColumns": ["a"],
     }
-    assert write_schema(read_schema(document).schema) == (
+    assert write_schema(read_schema(document)) == (
         '{\n  "schemaName" : "s",\n  "enableColumnBasedNullHandling" : false,\n'
         '  "dimensionFieldSpecs" : [ {\n'
         '    "name" : "a",\n    "dataType" : "INT",\n    "fieldType" : "DIMENSION"\n  } ],\n'
@@ -148,4 +148,4 @@ def test_for_people_it_looks_like_the_answer_of_the_controller() -> None:
 def test_a_document_of_5000_columns_is_written_as_it_was_read() -> None:
     columns = [{"name": f"c{at}", "dataType": "STRING", "fieldType": "DIMENSION"} for at in range(5000)]
     document = {"schemaName": "s", "enableColumnBasedNullHandling": False, "dimensionFieldSpecs": columns}
-    assert json.loads(write_schema(read_schema(document).schema)) == document
+    assert json.loads(write_schema(read_schema(document))) == document

@@ -9,11 +9,11 @@ from typing import Any, Final
 from trellis.dialects.pinot.cluster.record_paths import ValueSurvey
 from trellis.dialects.pinot.cluster.schema_inference import Choices, propose
 from trellis.dialects.pinot.conversion.settings import Settings
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.infer.proposal import Proposal
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.validation.schema_rules import faults_of
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -60,7 +60,7 @@ def notes(proposal: Proposal) -> list[tuple[str, str]]:
 
 def rows(records: Records, proposal: Proposal) -> list[Row]:
     """The rows as Pinot stores them. Nothing may be damaged, refused or cut on the way."""
-    schema = read_schema(proposal.document).schema
+    schema = read_schema(proposal.document)
     pipeline = Pipeline(schema, table_config(proposal.table), Settings(strict=True), NOW)
     rows_stored = [row for record in records for row in pipeline.rows(record).rows]
     kept = {

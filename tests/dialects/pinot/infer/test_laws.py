@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 
 from dialects.pinot.infer.proposals import proposed, rows, said
 from dialects.pinot.infer.records import tables
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.schema_changes.changes import is_same_schema
-from trellis.dialects.pinot.validation.schema_document import read_schema
 
 
 @settings(max_examples=200, deadline=None)
@@ -25,7 +25,7 @@ def test_every_row_loads_without_damage(records: list[dict[str, Any]]):
 @given(tables())
 def test_the_document_says_all_of_the_proposal(records: list[dict[str, Any]]):
     proposal = proposed(records)
-    assert is_same_schema(read_schema(proposal.document).schema, proposal.schema)
+    assert is_same_schema(read_schema(proposal.document), proposal.schema)
 
 
 @settings(max_examples=60, deadline=None)

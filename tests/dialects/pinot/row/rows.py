@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.settings import PINOT_DEFAULTS, Settings
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.row.pipeline import Pipeline
 from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.validation.schema_document import read_schema
 
 NOW: Final = datetime(2026, 1, 2, 3, 4, 5, 678_901, timezone.utc)
 NOW_MILLIS: Final = 1_767_323_045_678
@@ -79,7 +79,7 @@ def pipeline(
     continue_on_error: bool | None = None,
     now: datetime = NOW,
 ) -> Pipeline:
-    schema: PinotSchema = read_schema(json.dumps(schema_document)).schema
+    schema: PinotSchema = read_schema(json.dumps(schema_document))
     return Pipeline(schema, table_config(table), settings, now, continue_on_error)
 
 

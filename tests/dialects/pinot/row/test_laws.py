@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.row.pipeline import Pipeline
@@ -17,7 +18,6 @@ from trellis.dialects.pinot.row.row import Row, RowFault
 from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64
 from trellis.evolution.record_outcome import Rejected, Stopped
 from trellis.evolution.row_transform import TransformResult
@@ -157,7 +157,7 @@ def test_every_record_is_loaded_rejected_or_dropped(
 ) -> None:
     table["ingestionConfig"]["filterConfig"] = {"filterFunction": "x IS NULL"}
     authored = Authored(
-        read_schema(schema_document).schema, table_config(table), Options(on_error=on_error, strict=strict)
+        read_schema(schema_document), table_config(table), Options(on_error=on_error, strict=strict)
     )
     program = PinotProgram(authored, NOW)
     for record in records:
@@ -181,7 +181,7 @@ def become(program: PinotProgram, record: dict[str, Any]) -> TransformResult | N
 def test_a_record_never_breaks_the_program(
     schema_document: dict[str, Any], table: dict[str, Any], record: dict[str, Any]
 ) -> None:
-    program = PinotProgram(Authored(read_schema(schema_document).schema, table_config(table)), NOW)
+    program = PinotProgram(Authored(read_schema(schema_document), table_config(table)), NOW)
     try:
         program(record)
     except Stopped as stopped:
@@ -196,7 +196,7 @@ def test_the_nullable_view_is_the_stored_one_without_its_defaults(
         view: become(
             PinotProgram(
                 Authored(
-                    read_schema(schema_document).schema,
+                    read_schema(schema_document),
                     table_config(table),
                     Options(view=view, on_error="null"),
                 ),
@@ -218,7 +218,7 @@ def test_the_nullable_view_is_the_stored_one_without_its_defaults(
 def test_strict_settings_keep_every_value_or_note_it(
     schema_document: dict[str, Any], record: dict[str, Any]
 ) -> None:
-    authored = Authored(read_schema(schema_document).schema, options=Options(strict=True, on_error="null"))
+    authored = Authored(read_schema(schema_document), options=Options(strict=True, on_error="null"))
     program = PinotProgram(authored, NOW)
     views = become(program, record)
     if views is not None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, several
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.evolution.record_outcome import Rejected, Stopped
 
 SAID = document([column("n", "INT"), column("s", "STRING", notNull=True), several("m", "FLOAT")])
 
 
 def program(schema_keys: dict[str, Any] = SAID, table: Any = None, **options: Any) -> PinotProgram:
-    authored = Authored(read_schema(schema_keys).schema, table_config(table), Options().over(options))
+    authored = Authored(read_schema(schema_keys), table_config(table), Options().over(options))
     return PinotProgram(authored, NOW)
 
 
@@ -185,7 +185,7 @@ def test_untimely_rows_are_counted(segment_check: bool | None, untimely: int) ->
             }
         ],
     }
-    pinot_program = PinotProgram(Authored(read_schema(schema).schema, table_config(table)), NOW)
+    pinot_program = PinotProgram(Authored(read_schema(schema), table_config(table)), NOW)
     messages = [
         note
         for day in ("2024-01-05", "24-01-05", "never", None)

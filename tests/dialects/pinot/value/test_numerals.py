@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.dialects.pinot.date_time.units import wrap
+from trellis.dialects.pinot.date_time.units import low_bits, wrap
 from trellis.dialects.pinot.value.numbers import (
     NotANumber,
-    low_bits,
     parse_decimal,
     parse_double,
     parse_float,

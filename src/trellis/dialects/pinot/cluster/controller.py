@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from trellis.dialects.pinot.cluster.http import TOKEN, USER, Answer, Http
 from trellis.dialects.pinot.document.fields import PinotSchema
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.table.config import TableKind
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.dialects.pinot.value.json_text import compact
 from trellis.errors import DestinationError
 
@@ -69,7 +69,7 @@ class Controller:
     def schema(self, name: str) -> PinotSchema | None:
         """The schema of a table; None if it does not exist."""
         document = self._get(f"/schemas/{_quoted(name)}", f"get schema {name}")
-        return None if document is None else read_schema(document, f"{self.url}, schema {name}").schema
+        return None if document is None else read_schema(document, f"{self.url}, schema {name}")
 
     def add_schema(self, schema: Document) -> Mapping[str, Any]:
         """Add a schema that does not exist. Returns what Pinot ignored, by JSON pointer."""

@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 from trellis.dialects.pinot.document.faults import Fault
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.json_object import Unknown
+from trellis.dialects.pinot.document.json_object import ReadReport, Unknown
 from trellis.dialects.pinot.document.reader import examine
 from trellis.dialects.pinot.jars.gateway import pinot_faults
 from trellis.dialects.pinot.table.config import examine as examine_config
 from trellis.dialects.pinot.table.config import unsupported_parts
 from trellis.dialects.pinot.table.known_keys import misspelt_keys
 from trellis.dialects.pinot.validation.lints import lints_of
-from trellis.dialects.pinot.validation.schema_document import config_faults, schema_faults
-from trellis.dialects.pinot.validation.table_rules import hybrid_faults
+from trellis.dialects.pinot.validation.schema_rules import faults_of
+from trellis.dialects.pinot.validation.table_config.all_rules import cluster_faults
+from trellis.dialects.pinot.validation.table_rules import hybrid_faults, table_faults
 
 Level = Literal["fault", "unchecked", "ignored", "mind"]
 Source = Literal["schema", "table config", "OFFLINE config", "REALTIME config"]
@@ -86,6 +87,19 @@ def check(
                     place: Source = "schema" if document == "schema" else source
                     findings.append(Finding("fault", place, "", None, message))
     return CheckResult(schema, tuple(findings))
+
+
+def schema_faults(schema: PinotSchema, report: ReadReport) -> tuple[Fault, ...]:
+    """The faults of reading a schema, or else of its rules."""
+    return tuple(dict.fromkeys(report.faults or faults_of(schema)))
+
+
+def config_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[Fault, ...]:
+    """The faults of reading a table config, or else of its rules if the schema could be read."""
+    read = examine_config(table)
+    if report.faults or read.faults:
+        return read.faults
+    return (*table_faults(schema, table), *cluster_faults(schema, table))
 
 
 def _faults(source: Source, faults: Iterable[Fault]) -> Iterator[Finding]:

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 
 from trellis.dialects.pinot.cluster.data_files import FileRows, JsonFile
 from trellis.dialects.pinot.cluster.delivery import DATA, OFFLINE, SCHEMA
+from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.jars.gateway import PinotClasses, PinotError, pinot_classes
 from trellis.dialects.pinot.stored_schema import columns_of, table_name
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import DestinationError, UsageError
 
 SEGMENTS: Final = "segments"
@@ -36,7 +36,7 @@ class SegmentOrder:
 
     @property
     def table_name(self) -> str:
-        return table_name(read_schema(self.schema).schema)
+        return table_name(read_schema(self.schema))
 
     @property
     def name(self) -> str:
@@ -131,7 +131,7 @@ def _as_json(order: SegmentOrder, scratch: Path) -> Path:
     if order.file.suffix == ".json":
         return order.file
     path = scratch / f"{order.file.stem}.json"
-    rows = FileRows.of(columns_of(read_schema(order.schema).schema))
+    rows = FileRows.of(columns_of(read_schema(order.schema)))
     with pq.ParquetFile(order.file) as file, closing(JsonFile(path, rows)) as writer:
         for batch in file.iter_batches():
             writer.write_batch(batch)

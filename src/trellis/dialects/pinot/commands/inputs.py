@@ -13,11 +13,10 @@ from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
 from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
 from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
-from trellis.dialects.pinot.document.reader import parse
+from trellis.dialects.pinot.document.reader import parse, read_schema
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import TableConfig, refuse_schema, table_config
-from trellis.dialects.pinot.validation.schema_document import read_schema
 from trellis.errors import UsageError
 from trellis.pipelines.config import read_text
 
@@ -64,7 +63,7 @@ def parsed_value(form: DateTimeFormat, value: str) -> dict[str, Any]:
 
 
 def schema_document(file: str) -> PinotSchema:
-    return read_schema(read_text(Path(file)), file).schema
+    return read_schema(read_text(Path(file)), file)
 
 
 def table_document(file: str) -> Mapping[str, Any]:

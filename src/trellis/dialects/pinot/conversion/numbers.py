@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from trellis.dialects.pinot.conversion.messages import abbreviated, conversion_error
 from trellis.dialects.pinot.conversion.settings import LossKind, LossReporter
-from trellis.dialects.pinot.date_time.units import wrap
+from trellis.dialects.pinot.date_time.units import low_bits, wrap
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.value.numbers import (
     BLANKS,
@@ -18,7 +18,6 @@ from trellis.dialects.pinot.value.numbers import (
     NotANumber,
     double_of,
     float32_of,
-    low_bits,
     parse_decimal,
     parse_double,
     parse_float,

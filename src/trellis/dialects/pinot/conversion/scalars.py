@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +13,7 @@ from trellis.dialects.pinot.conversion.settings import LossKind, LossReporter
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
 from trellis.dialects.pinot.document.types import PinotType
 from trellis.dialects.pinot.value.json_text import json_of, json_with_end
-from trellis.dialects.pinot.value.numbers import BLANKS, decimal_text, plain_text
+from trellis.dialects.pinot.value.numbers import BLANKS, bytes_of_hex, decimal_text, plain_text
 from trellis.dialects.pinot.value.source_kinds import (
     INT_MAX,
     INT_MIN,
@@ -25,15 +24,14 @@ from trellis.dialects.pinot.value.source_kinds import (
     millis_of,
 )
 
-_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _BOOLEANS: Final[Mapping[str, int]] = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
 def bytes_of_text(text: str) -> bytes:
-    trimmed = text.strip(BLANKS)
-    if not _HEX.fullmatch(trimmed):
-        raise conversion_error(text, PinotType.BYTES)
-    return bytes.fromhex(trimmed)
+    try:
+        return bytes_of_hex(text.strip(BLANKS))
+    except ValueError:
+        raise conversion_error(text, PinotType.BYTES) from None
 
 
 def boolean_of_decimal(value: Decimal | int) -> int:

@@ -182,11 +182,3 @@ def is_sortable(pattern: str) -> bool:
     """
     places = [place for letter in _FROM_LARGE if (place := pattern.rfind(letter)) >= 0]
     return places == sorted(places)
-
-
-def sort_order_message(pattern: str) -> str:
-    """Pinot's error for a pattern that is not in this order."""
-    return (
-        f"SIMPLE_DATE_FORMAT pattern {pattern} has to be sorted by both lexicographical and datetime order, "
-        "so write years first, then months, days, hours, minutes and seconds"
-    )

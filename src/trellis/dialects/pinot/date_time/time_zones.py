@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -143,5 +142,5 @@ _SHORT: Final = """
     PNT=America/Phoenix PRT=America/Puerto_Rico PST=America/Los_Angeles SST=Pacific/Guadalcanal
     VST=Asia/Ho_Chi_Minh
 """
-SHORT: Final[Mapping[str, str]] = MappingProxyType(dict(pair.split("=") for pair in _SHORT.split()))
+SHORT: Final[Mapping[str, str]] = dict(pair.split("=") for pair in _SHORT.split())
 """The ids of three letters. EST, MST, HST and ECT are not as in Java: they keep daylight saving time."""

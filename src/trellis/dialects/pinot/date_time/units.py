@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Final
 
 from trellis.dialects.pinot.date_time.iso_calendar import DAY, HOUR, LONG_MAX, LONG_MIN, MINUTE, SECOND
@@ -15,10 +14,14 @@ class FormatError(ValueError):
     """An invalid format, or a value that does not follow its format; the text is one sentence."""
 
 
-_COARSE: Final[Mapping[str, int]] = MappingProxyType(
-    {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
-)
-_FINE: Final[Mapping[str, int]] = MappingProxyType({"NANOSECONDS": 1_000_000, "MICROSECONDS": 1000})
+_COARSE: Final[Mapping[str, int]] = {
+    "MILLISECONDS": 1,
+    "SECONDS": SECOND,
+    "MINUTES": MINUTE,
+    "HOURS": HOUR,
+    "DAYS": DAY,
+}
+_FINE: Final[Mapping[str, int]] = {"NANOSECONDS": 1_000_000, "MICROSECONDS": 1000}
 UNITS: Final = (*_FINE, *_COARSE)
 """The names, from the finest to the coarsest."""
 
@@ -57,14 +60,19 @@ def truncated_integer(text: str) -> int | None:
         return int(text)
     if _DECIMAL.fullmatch(text) is None:
         return None
-    sign, digits, exponent = Decimal(text).as_tuple()
-    if not isinstance(exponent, int) or abs(exponent) > _INT_MAX:
-        return None
-    if exponent >= 64 or -exponent > len(digits):
+    value = Decimal(text)
+    return low_bits(value) if abs(int(value.as_tuple().exponent)) <= _INT_MAX else None
+
+
+def low_bits(value: Decimal, bits: int = 64) -> int:
+    """The low bits of a decimal without its fraction.
+
+    >>> low_bits(Decimal("-1.9"), 32), low_bits(Decimal("1E+20"), 64), low_bits(Decimal("1E+1000000000"), 32)
+    (-1, 7766279631452241920, 0)
+    """
+    if int(value.as_tuple().exponent) >= 64 or value.adjusted() < 0:
         return 0
-    number = int("".join(map(str, digits)) if exponent >= 0 else "".join(map(str, digits[:exponent])) or "0")
-    number *= 10 ** max(exponent, 0)
-    return wrap(-number if sign else number)
+    return wrap(int(value), bits)
 
 
 def wrap(number: int, bits: int = 64) -> int:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis, timestamp_text
-from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType, Value
 from trellis.dialects.pinot.value.json_text import compact
 from trellis.dialects.pinot.value.numbers import (
+    bytes_of_hex,
     double_text,
     parse_decimal,
     parse_double,
@@ -51,19 +49,6 @@ def literal_text(literal: Any) -> str:
     return compact(literal).strip('"') if isinstance(literal, float) else compact(literal)
 
 
-def _stamp(text: str) -> int:
-    try:
-        return timestamp_millis(text)
-    except FormatError as error:
-        raise ValueError(text) from error
-
-
-def _bytes(text: str) -> bytes:
-    if not re.fullmatch(r"[0-9a-fA-F]*", text):
-        raise ValueError(text)
-    return bytes.fromhex(text)
-
-
 def _json(expected: type) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         value = json.loads(text)
@@ -81,46 +66,42 @@ _PARSERS: Final[Mapping[PinotType, Callable[[str], Value]]] = {
     PinotType.DOUBLE: parse_double,
     PinotType.BIG_DECIMAL: parse_decimal,
     PinotType.BOOLEAN: lambda text: int(text == "1" or text.lower() == "true"),
-    PinotType.TIMESTAMP: _stamp,
+    PinotType.TIMESTAMP: timestamp_millis,
     PinotType.STRING: str,
     PinotType.JSON: str,
-    PinotType.BYTES: _bytes,
+    PinotType.BYTES: bytes_of_hex,
     PinotType.MAP: _json(dict),
     PinotType.LIST: _json(list),
     PinotType.STRUCT: _json(dict),
 }
 
 
-DIMENSION_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
-    {
-        PinotType.INT: INT_MIN,
-        PinotType.LONG: LONG_MIN,
-        PinotType.FLOAT: float("-inf"),
-        PinotType.DOUBLE: float("-inf"),
-        PinotType.BIG_DECIMAL: Decimal(0),
-        PinotType.BOOLEAN: 0,
-        PinotType.TIMESTAMP: 0,
-        PinotType.STRING: "null",
-        PinotType.JSON: "null",
-        PinotType.BYTES: b"",
-    }
-)
+DIMENSION_DEFAULTS: Final[Mapping[PinotType, Value]] = {
+    PinotType.INT: INT_MIN,
+    PinotType.LONG: LONG_MIN,
+    PinotType.FLOAT: float("-inf"),
+    PinotType.DOUBLE: float("-inf"),
+    PinotType.BIG_DECIMAL: Decimal(0),
+    PinotType.BOOLEAN: 0,
+    PinotType.TIMESTAMP: 0,
+    PinotType.STRING: "null",
+    PinotType.JSON: "null",
+    PinotType.BYTES: b"",
+}
 """The defaults of dimensions, date-times and the legacy time."""
 
-METRIC_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType(
-    {
-        PinotType.INT: 0,
-        PinotType.LONG: 0,
-        PinotType.FLOAT: 0.0,
-        PinotType.DOUBLE: 0.0,
-        PinotType.BIG_DECIMAL: Decimal(0),
-        PinotType.STRING: "null",
-        PinotType.BYTES: b"",
-    }
-)
+METRIC_DEFAULTS: Final[Mapping[PinotType, Value]] = {
+    PinotType.INT: 0,
+    PinotType.LONG: 0,
+    PinotType.FLOAT: 0.0,
+    PinotType.DOUBLE: 0.0,
+    PinotType.BIG_DECIMAL: Decimal(0),
+    PinotType.STRING: "null",
+    PinotType.BYTES: b"",
+}
 """The defaults of metrics. A STRING metric has one because Pinot loads it, although it is invalid."""
 
-COMPLEX_DEFAULTS: Final[Mapping[PinotType, Value]] = MappingProxyType({PinotType.MAP: {}, PinotType.LIST: []})
+COMPLEX_DEFAULTS: Final[Mapping[PinotType, Value]] = {PinotType.MAP: {}, PinotType.LIST: []}
 
 
 def type_default(field_type: FieldType, data_type: PinotType) -> Value:

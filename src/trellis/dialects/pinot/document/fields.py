@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from types import MappingProxyType
 
 from trellis.dialects.pinot.document.faults import Fault, pointer
 from trellis.dialects.pinot.document.types import MAX_LENGTH, ExceedStrategy, FieldType, PinotType, Value
@@ -33,7 +32,7 @@ class FieldSpec:
     format: str | None = None
     granularity: str | None = None
     sample: str | None = None
-    children: Mapping[str, FieldSpec] = field(default_factory=lambda: MappingProxyType({}))
+    children: Mapping[str, FieldSpec] = field(default_factory=dict)
     description: str | None = None
     tags: tuple[str, ...] = ()
 

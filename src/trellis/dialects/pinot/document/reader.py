@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final
 
 from trellis.dialects.pinot.document import known_keys
 from trellis.dialects.pinot.document.defaults import literal_text, parse_default, type_default
-from trellis.dialects.pinot.document.faults import pointer
+from trellis.dialects.pinot.document.faults import SchemaFaults, pointer
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.json_object import (
     JsonObject,
@@ -44,6 +43,21 @@ def examine(
             f"{where}: this is a table config, not a schema: pass the document that has schemaName"
         )
     return _Reader(report).schema(parsed), report
+
+
+def read_schema(document: str | bytes | Mapping[str, Any], where: str = "schema") -> PinotSchema:
+    """The schema of a document, JSON text or its object.
+
+    Raises SchemaFaults for a document that Pinot does not load, SchemaError where the text is not JSON.
+    `schema_rules.faults_of` finds the faults of a schema that loads.
+
+    >>> read_schema('{"schemaName": "s"}').name
+    's'
+    """
+    schema, report = examine(document, where)
+    if report.faults:
+        raise SchemaFaults(where, dict.fromkeys(report.faults))
+    return schema
 
 
 def parse(
@@ -178,7 +192,7 @@ class _Reader:
             child = self._field(self._node(document, place, kind), kind) if kind else None
             if child is not None:
                 children[name] = child
-        return MappingProxyType(children)
+        return children
 
     def _time(self, top: JsonObject) -> FieldSpec | None:
         value = top.json_object("timeFieldSpec")

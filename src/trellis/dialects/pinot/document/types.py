@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Final
 
 
@@ -43,24 +42,14 @@ class PinotType(Enum):
     def numeric(self) -> bool:
         return self in _NUMERIC
 
-    @property
-    def width(self) -> int | None:
-        """Bytes of a value; None where they differ."""
-        return _WIDTHS.get(self.stored)
 
-
-_STORED: Final[Mapping[PinotType, PinotType]] = MappingProxyType(
-    {
-        PinotType.BOOLEAN: PinotType.INT,
-        PinotType.TIMESTAMP: PinotType.LONG,
-        PinotType.JSON: PinotType.STRING,
-    }
-)
+_STORED: Final[Mapping[PinotType, PinotType]] = {
+    PinotType.BOOLEAN: PinotType.INT,
+    PinotType.TIMESTAMP: PinotType.LONG,
+    PinotType.JSON: PinotType.STRING,
+}
 _NUMERIC: Final = frozenset(
     {PinotType.INT, PinotType.LONG, PinotType.FLOAT, PinotType.DOUBLE, PinotType.BIG_DECIMAL}
-)
-_WIDTHS: Final[Mapping[PinotType, int]] = MappingProxyType(
-    {PinotType.INT: 4, PinotType.LONG: 8, PinotType.FLOAT: 4, PinotType.DOUBLE: 8}
 )
 
 COMPLEX: Final = frozenset({PinotType.MAP, PinotType.LIST, PinotType.STRUCT})

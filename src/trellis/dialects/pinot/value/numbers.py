@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from trellis.dialects.pinot.date_time.units import wrap
 from trellis.dialects.pinot.value.source_kinds import (
     INT_MAX,
     INT_MIN,
@@ -63,17 +62,6 @@ def saturated(value: float, bits: int) -> int:
     return low if value <= low else int(value)
 
 
-def low_bits(value: Decimal, bits: int) -> int:
-    """The low bits of a decimal without its fraction.
-
-    >>> low_bits(Decimal("-1.9"), 32), low_bits(Decimal("1E+20"), 64), low_bits(Decimal("1E+1000000000"), 32)
-    (-1, 7766279631452241920, 0)
-    """
-    if int(value.as_tuple().exponent) >= 64 or value.adjusted() < 0:
-        return 0
-    return wrap(int(value), bits)
-
-
 def without_trailing_zeros(value: Decimal) -> Decimal:
     """`BigDecimal.stripTrailingZeros`; zero is 0, and never negative.
 
@@ -90,6 +78,7 @@ SCALE_MAX: Final = 2**31 - 1
 LONGEST_WHOLE: Final = 100
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NO_HEX: Final = re.compile("[^0-9a-fA-F]")
 _HEX: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?")
 _DECIMAL: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf")}
@@ -97,6 +86,13 @@ _WORDS: Final = {"NaN": float("nan"), "Infinity": float("inf")}
 
 class NotANumber(ValueError):
     """A text that Java does not read as a number of the kind asked for."""
+
+
+def bytes_of_hex(text: str) -> bytes:
+    """Raises ValueError; `bytes.fromhex` alone would skip blanks."""
+    if _NO_HEX.search(text):
+        raise ValueError(text)
+    return bytes.fromhex(text)
 
 
 def parse_whole(text: str, low: int = LONG_MIN, high: int = LONG_MAX) -> int:

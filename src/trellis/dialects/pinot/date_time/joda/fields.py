@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from trellis.dialects.pinot.date_time.iso_calendar import (
@@ -170,51 +169,49 @@ def _days_of_month(local: int) -> int:
     return month_length(_year(local), _month(local))
 
 
-RULES: Final[Mapping[str, FieldRule]] = MappingProxyType(
-    {
-        "G": _years(
-            0,
-            "era",
-            0,
-            1,
-            lambda local: int(_year(local) > 0),
-            lambda year, era: year if (year > 0) == bool(era) else -year,
-            _era_start,
-        ),
-        "C": _years(
-            1,
-            "century",
-            0,
-            YEAR_MAX // 100,
-            lambda local: abs(_year(local)) // 100,
-            lambda year, century: _signed(year, century * 100 + abs(year) % 100),
-            _century_start,
-        ),
-        "y": _years(2, "year", YEAR_MIN, YEAR_MAX, _year, lambda _, year: year),
-        "Y": _years(
-            2,
-            "year of the era",
-            1,
-            YEAR_MAX - 1,
-            lambda local: _year_in_era(_year(local), _year(local)),
-            _year_in_era,
-        ),
-        "x": FieldRule(2, _weekyear, _set_weekyear, lambda local: weekyear_start(_weekyear(local)) * DAY),
-        "M": FieldRule(3, _month, _set_month, lambda local: days_of(_year(local), _month(local), 1) * DAY),
-        "w": _counted(4, "week", WEEK, _week, 1, lambda local: weeks_in(_weekyear(local)), offset=3 * DAY),
-        "D": _counted(5, "day of the year", DAY, _day_of_year, 1, lambda local: year_length(_year(local))),
-        "d": _counted(6, "day", DAY, _day, 1, _days_of_month),
-        **dict.fromkeys("eE", _counted(7, "weekday", DAY, _weekday, 1, lambda _: 7)),
-        "a": _of_day(8, "half of the day", 12 * HOUR, 2),
-        "H": _of_day(9, "hour", HOUR, 24),
-        "k": _clock_hour(9, 24),
-        "K": _of_day(10, "hour", HOUR, 12),
-        "h": _clock_hour(10, 12),
-        "m": _of_day(11, "minute", MINUTE, 60),
-        "s": _of_day(12, "second", SECOND, 60),
-        "S": _of_day(13, "millisecond", 1, SECOND),
-    }
-)
+RULES: Final[Mapping[str, FieldRule]] = {
+    "G": _years(
+        0,
+        "era",
+        0,
+        1,
+        lambda local: int(_year(local) > 0),
+        lambda year, era: year if (year > 0) == bool(era) else -year,
+        _era_start,
+    ),
+    "C": _years(
+        1,
+        "century",
+        0,
+        YEAR_MAX // 100,
+        lambda local: abs(_year(local)) // 100,
+        lambda year, century: _signed(year, century * 100 + abs(year) % 100),
+        _century_start,
+    ),
+    "y": _years(2, "year", YEAR_MIN, YEAR_MAX, _year, lambda _, year: year),
+    "Y": _years(
+        2,
+        "year of the era",
+        1,
+        YEAR_MAX - 1,
+        lambda local: _year_in_era(_year(local), _year(local)),
+        _year_in_era,
+    ),
+    "x": FieldRule(2, _weekyear, _set_weekyear, lambda local: weekyear_start(_weekyear(local)) * DAY),
+    "M": FieldRule(3, _month, _set_month, lambda local: days_of(_year(local), _month(local), 1) * DAY),
+    "w": _counted(4, "week", WEEK, _week, 1, lambda local: weeks_in(_weekyear(local)), offset=3 * DAY),
+    "D": _counted(5, "day of the year", DAY, _day_of_year, 1, lambda local: year_length(_year(local))),
+    "d": _counted(6, "day", DAY, _day, 1, _days_of_month),
+    **dict.fromkeys("eE", _counted(7, "weekday", DAY, _weekday, 1, lambda _: 7)),
+    "a": _of_day(8, "half of the day", 12 * HOUR, 2),
+    "H": _of_day(9, "hour", HOUR, 24),
+    "k": _clock_hour(9, 24),
+    "K": _of_day(10, "hour", HOUR, 12),
+    "h": _clock_hour(10, 12),
+    "m": _of_day(11, "minute", MINUTE, 60),
+    "s": _of_day(12, "second", SECOND, 60),
+    "S": _of_day(13, "millisecond", 1, SECOND),
+}
 """The rule of each letter."""
 
 MILLIS_OF_MINUTE: Final = _of_day(12, "millisecond of the minute", 1, MINUTE)

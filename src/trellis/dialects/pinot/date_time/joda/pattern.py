@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Final, Union
 
 from trellis.dialects.pinot.date_time.units import FormatError
@@ -118,15 +117,13 @@ WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satu
 ERAS: Final = ("BC", "AD")
 HALVES: Final = ("AM", "PM")
 
-ZONES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("UT", "UTC", "GMT"), "UTC"),
-        **dict.fromkeys(("EST", "EDT"), "America/New_York"),
-        **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
-        **dict.fromkeys(("MST", "MDT"), "America/Denver"),
-        **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
-    }
-)
+ZONES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("UT", "UTC", "GMT"), "UTC"),
+    **dict.fromkeys(("EST", "EDT"), "America/New_York"),
+    **dict.fromkeys(("CST", "CDT"), "America/Chicago"),
+    **dict.fromkeys(("MST", "MDT"), "America/Denver"),
+    **dict.fromkeys(("PST", "PDT"), "America/Los_Angeles"),
+}
 """The zones that the letter z reads. Summer and winter name the same zone."""
 
 
@@ -139,12 +136,10 @@ def _numbered(names: Sequence[str], first: int) -> dict[str, int]:
     }
 
 
-VALUES: Final[Mapping[str, Mapping[str, int]]] = MappingProxyType(
-    {
-        "M": _numbered(MONTHS, 1),
-        "E": _numbered(WEEKDAYS, 1),
-        "a": _numbered(HALVES, 0),
-        "G": _numbered((*ERAS, "BCE", "CE"), 0) | {"BCE": 0, "bce": 0, "CE": 1, "ce": 1},
-    }
-)
+VALUES: Final[Mapping[str, Mapping[str, int]]] = {
+    "M": _numbered(MONTHS, 1),
+    "E": _numbered(WEEKDAYS, 1),
+    "a": _numbered(HALVES, 0),
+    "G": _numbered((*ERAS, "BCE", "CE"), 0) | {"BCE": 0, "bce": 0, "CE": 1, "ce": 1},
+}
 """What a text of a letter means: as it is written, all small, or all capitals."""
