@@ -27,93 +27,76 @@ _MILLIS: Final = pa.timestamp("ms", "UTC")
 
 
 @dataclass(frozen=True)
-class FileColumn:
-    """A column of a data file. The values of a map have the type in `spec`."""
-
-    spec: FieldSpec
-
-    @property
-    def name(self) -> str:
-        return self.spec.name
-
-    @property
-    def value(self) -> PinotType:
-        """The type of single values: of a list its elements, of a map its values."""
-        child = self.spec.children.get("value") if self.is_map else None
-        return child.data_type if child is not None else self.spec.data_type
-
-    @property
-    def is_map(self) -> bool:
-        return self.spec.data_type is PinotType.MAP
-
-    @property
-    def type(self) -> pa.DataType:
-        """The Arrow type of the column."""
-        is_time = self.value is PinotType.TIMESTAMP
-        scalar = pa.int64() if is_time else pa.type_for_alias(arrow_name(self.value) or "string")
-        if self.is_map:
-            return pa.map_(pa.string(), scalar)
-        return scalar if self.spec.single_value else pa.list_(scalar)
-
-    def array(self, array: pa.Array) -> pa.Array:
-        """The values in the type of the file. Raises DestinationError for an invalid value."""
-        try:
-            if array.type == self.type:
-                return array
-            if pa.types.is_nested(self.type) and not pa.types.is_nested(array.type):
-                return pa.array(map(self._nested, array.to_pylist()), self.type)
-            if pa.types.is_timestamp(array.type):
-                return _millis(array)
-            if _times(array.type):
-                between = pa.list_(_MILLIS) if pa.types.is_nested(self.type) else _MILLIS
-                return array.cast(between).cast(self.type)
-            return array.cast(self.type)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
-            raise DestinationError(
-                f"column {self.name}: its values of type {array.type} are no {self.spec.data_type.value} "
-                f"({error}); the table was changed outside Trellis"
-            ) from error
-
-    def _nested(self, text: str | None) -> Any:
-        """A list or map from its JSON text in a destination without nested types."""
-        if text is None:
-            return None
-        value = json.loads(text)
-        convert = _FROM_JSON.get(self.value)
-        if convert is None:
-            return value
-        if isinstance(value, list):
-            return [None if element is None else convert(element) for element in value]
-        return {key: None if entry is None else convert(entry) for key, entry in value.items()}
-
-
-@dataclass(frozen=True)
 class FileRows:
     """The columns of a table in its files. `sources`: columns of the dataset that have other names there."""
 
-    columns: tuple[FileColumn, ...]
+    columns: tuple[FieldSpec, ...]
     sources: Mapping[str, str]
 
     @staticmethod
     def of(specs: Iterable[FieldSpec], sources: Mapping[str, str] | None = None) -> FileRows:
-        return FileRows(tuple(map(FileColumn, specs)), sources or {})
+        return FileRows(tuple(specs), sources or {})
 
     @property
     def schema(self) -> pa.Schema:
-        return pa.schema([(column.name, column.type) for column in self.columns])
+        return pa.schema([(spec.name, _type(spec)) for spec in self.columns])
 
     def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows, with nulls for columns that a batch lacks. Raises DestinationError."""
         for batch in batches:
-            arrays = [self._column(column, batch) for column in self.columns]
+            arrays = [self._column(spec, batch) for spec in self.columns]
             if batch.num_rows:
                 yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _column(self, column: FileColumn, batch: pa.RecordBatch) -> pa.Array:
-        at = batch.schema.get_field_index(column.name)
+    def _column(self, spec: FieldSpec, batch: pa.RecordBatch) -> pa.Array:
+        at = batch.schema.get_field_index(spec.name)
         if at < 0:
-            at = batch.schema.get_field_index(self.sources.get(column.name, column.name))
-        return pa.nulls(batch.num_rows, column.type) if at < 0 else column.array(batch.column(at))
+            at = batch.schema.get_field_index(self.sources.get(spec.name, spec.name))
+        return pa.nulls(batch.num_rows, _type(spec)) if at < 0 else _array(spec, batch.column(at))
+
+
+def _value(spec: FieldSpec) -> PinotType:
+    """The type of single values: of a list its elements, of a map its values."""
+    child = spec.children.get("value") if spec.data_type is PinotType.MAP else None
+    return child.data_type if child is not None else spec.data_type
+
+
+def _type(spec: FieldSpec) -> pa.DataType:
+    is_time = _value(spec) is PinotType.TIMESTAMP
+    scalar = pa.int64() if is_time else pa.type_for_alias(arrow_name(_value(spec)) or "string")
+    if spec.data_type is PinotType.MAP:
+        return pa.map_(pa.string(), scalar)
+    return scalar if spec.single_value else pa.list_(scalar)
+
+
+def _array(spec: FieldSpec, array: pa.Array) -> pa.Array:
+    """The values in the type of the file. Raises DestinationError for an invalid value."""
+    arrow_type = _type(spec)
+    try:
+        if array.type == arrow_type:
+            return array
+        if pa.types.is_nested(arrow_type) and not pa.types.is_nested(array.type):
+            convert = _FROM_JSON.get(_value(spec), lambda value: value)
+            return pa.array([_nested(text, convert) for text in array.to_pylist()], arrow_type)
+        if pa.types.is_timestamp(array.type):
+            return _millis(array)
+        if _times(array.type):
+            between = pa.list_(_MILLIS) if pa.types.is_nested(arrow_type) else _MILLIS
+            return array.cast(between).cast(arrow_type)
+        return array.cast(arrow_type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
+        raise DestinationError(
+            f"column {spec.name}: its values of type {array.type} are no {spec.data_type.value} "
+            f"({error}); the table was changed outside Trellis"
+        ) from error
+
+
+def _nested(text: str | None, convert: Callable[[Any], Any]) -> Any:
+    """A list or map from its JSON text in a destination without nested types."""
+    value = None if text is None else json.loads(text)
+    if isinstance(value, list):
+        return [None if element is None else convert(element) for element in value]
+    return value and {key: None if entry is None else convert(entry) for key, entry in value.items()}
 
 
 def _millis(times: pa.Array) -> pa.Array:
@@ -198,17 +181,17 @@ def parquet_schema(rows: FileRows) -> pa.Schema:
     """The schema of a Parquet file. Pinot reads maps correctly only with the Avro schema in the file, which
     has no dots in names: raises UsageError for one.
     """
-    if not any(column.is_map for column in rows.columns):
+    if not any(spec.data_type is PinotType.MAP for spec in rows.columns):
         return rows.schema
-    for column in rows.columns:
-        if not _AVRO_NAME.fullmatch(column.name):
+    for spec in rows.columns:
+        if not _AVRO_NAME.fullmatch(spec.name):
             raise UsageError(
-                f"column {column.name}: Pinot reads this table as Avro, where a name has only letters, "
+                f"column {spec.name}: Pinot reads this table as Avro, where a name has only letters, "
                 "digits and _; use --format json"
             )
     fields = [
-        {"name": column.name, "type": ["null", _avro_type(column.type)], "default": None}
-        for column in rows.columns
+        {"name": spec.name, "type": ["null", _avro_type(_type(spec))], "default": None}
+        for spec in rows.columns
     ]
     avro = {"type": "record", "name": "Row", "namespace": "trellis", "fields": fields}
     return rows.schema.with_metadata({"parquet.avro.schema": orjson.dumps(avro)})
@@ -227,7 +210,7 @@ class JsonFile:
 
     def __init__(self, path: Path, rows: FileRows) -> None:
         self._file = path.open("wb")
-        self._readers = {column.name: _reader(column) for column in rows.columns}
+        self._readers = {spec.name: _reader(spec) for spec in rows.columns}
         self.close = self._file.close
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
@@ -241,16 +224,16 @@ class JsonFile:
                 self._file.write(line)
 
 
-def _reader(column: FileColumn) -> Callable[[Any], Any]:
+def _reader(spec: FieldSpec) -> Callable[[Any], Any]:
     """The conversion of Arrow values to those of JSON."""
-    convert = _JSON.get(column.value, lambda value: value)
+    convert = _JSON.get(_value(spec), lambda value: value)
 
     def convert_scalar(value: Any) -> Any:
         return None if value is None else convert(value)
 
-    if column.is_map:
+    if spec.data_type is PinotType.MAP:
         return lambda value: None if value is None else {key: convert_scalar(entry) for key, entry in value}
-    if not column.spec.single_value:
+    if not spec.single_value:
         return lambda value: value and [convert(element) for element in value if element is not None]
     return convert_scalar
 
