@@ -273,7 +273,6 @@ STORIES = (
     ),
     Story("docs/cli.md", "trellis schema lint", {"shop.yaml": MISSPELT}),
     Story("docs/cli.md", "trellis pinot validate", {"rides-schema.json": json.dumps(FAULTY)}, width=120),
-    Story("docs/cli.md", "trellis pinot format", width=120),
     Story("docs/cli.md", "trellis pinot infer", {"rides.jsonl": FEW_RIDES}, width=120),
     Story(
         "docs/dlt.md",

@@ -31,7 +31,8 @@ def pinot_jars(monkeypatch: pytest.MonkeyPatch) -> Path:
     if not list(folder.glob("*pinot-core-*.jar")):
         tool("mvn")
         part = folder.with_suffix(f".{os.getpid()}")
-        assert run(["pinot", "jars", "--out", str(part)]) == 0
+        monkeypatch.setenv(JARS, str(part))
+        assert run(["pinot", "jars"]) == 0
         part.rename(folder)
     monkeypatch.setenv(JARS, str(folder))
     return folder

@@ -10,9 +10,6 @@ from zoneinfo import ZoneInfo
 from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.errors import UsageError, nearest
 
-VIEWS: Final = ("stored", "nullable")
-ON_ERROR: Final = ("stop", "null", "reject")
-FUNCTIONS: Final = ("builtin", "pinot-jars")
 TABLE_CONFIG: Final = "table_config"
 
 
@@ -83,10 +80,10 @@ def _zone(name: str, value: Any) -> str:
 
 
 _READERS: Final[Mapping[str, Any]] = {
-    "view": _word(*VIEWS),
+    "view": _word("stored", "nullable"),
     "strict": _flag,
-    "on_error": _word(*ON_ERROR),
+    "on_error": _word("stop", "null", "reject"),
     "zone": _zone,
-    "functions": _word(*FUNCTIONS),
+    "functions": _word("builtin", "pinot-jars"),
 }
 OPTIONS: Final = (*_READERS, TABLE_CONFIG)

@@ -13,8 +13,9 @@ from trellis.dialects.pinot.conversion.scalars import encodable_text
 from trellis.dialects.pinot.conversion.settings import LossKind, Settings
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import COMPLEX, PinotType, Value
+from trellis.dialects.pinot.expression.transforms import RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline
-from trellis.dialects.pinot.row.row import Row, RowFault, ValueFault
+from trellis.dialects.pinot.row.row import Row, ValueFault
 from trellis.dialects.pinot.stored_schema import Authored, table_name
 from trellis.dialects.pinot.value.json_text import json_of
 from trellis.dialects.pinot.value.numbers import plain_text
@@ -90,14 +91,10 @@ def _as_it_is(value: Value) -> Any:
 _SCALARS: Final[Mapping[PinotType, Emitter]] = {PinotType.BOOLEAN: bool, PinotType.BIG_DECIMAL: plain_text}
 
 
-NULLABLE: Final = "nullable"
-KINDS: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": Float32}
-
-
 class PinotProgram:
     """Makes the rows of one table. The option `view` decides whether defaults replace null."""
 
-    kinds: Final = KINDS
+    kinds: Final[Mapping[str, Callable[[Any], Any]]] = {"int64": Int64, "float32": Float32}
 
     def __init__(self, authored: Authored, now: datetime) -> None:
         if authored.schema is None:
@@ -112,7 +109,7 @@ class PinotProgram:
         self.nullable = {
             name
             for name, spec in self.pipeline.specs.items()
-            if options.view == NULLABLE and not (column_nulls and spec.not_null)
+            if options.view == "nullable" and not (column_nulls and spec.not_null)
         }
         self.out = {name: emitter(spec, options.settings) for name, spec in self.pipeline.specs.items()}
         self.used = self.pipeline.reads

@@ -49,7 +49,7 @@ def written(folder: Path):
 
 
 def test_there_are_all_commands(trellis):
-    commands = ("validate", "format", "plan", "deliver", "infer")
+    commands = ("validate", "plan", "deliver", "infer")
     out = trellis("pinot").out
     assert [word for word in commands if f"│ {word} " not in out] == []
 
@@ -226,54 +226,6 @@ def test_validate_what_cannot_be(trellis, written, folder, argv, message):
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == f"error: {message}"
     assert "abc" not in ran.err
-
-
-# --- format ----------------------------------------------------------------------------------------------
-
-
-def test_format_tells_what_it_makes_of_values(trellis):
-    ran = trellis("pinot", "format", "SIMPLE_DATE_FORMAT|yyyy-MM-dd|IST", "2023-11-14", "23-11-14", "x")
-    assert ran.code == 2
-    assert ran.out.splitlines() == [
-        "SIMPLE_DATE_FORMAT|yyyy-MM-dd|IST: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone Asia/Kolkata",
-        "",
-        "  Value                  Millis  Written back",
-        "  '2023-11-14'    1699900200000  '2023-11-14'",
-        "  '23-11-14'    -61414005208000  '0023-11-14'",
-        (
-            "  'x'                            Cannot read 'x' by the pattern 'yyyy-MM-dd': expected yyyy, "
-            "found 'x' at position 1"
-        ),
-    ]
-
-
-def test_format_minds_the_zone(trellis):
-    ran = trellis("pinot", "format", "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT")
-    assert ran.code == 0
-    assert ran.out.splitlines() == [
-        (
-            "SIMPLE_DATE_FORMAT|yyyy-MM-dd|EDT: SIMPLE_DATE_FORMAT, pattern yyyy-MM-dd, zone UTC, as Pinot "
-            "does not know EDT"
-        ),
-    ]
-
-
-def test_format_as_json(trellis):
-    ran = trellis("pinot", "format", "EPOCH|SECONDS|5", "340000000", "--json")
-    assert ran.code == 0
-    assert ran.json["values"] == [
-        {"value": "340000000", "millis": 1700000000000, "written": "340000000", "error": None}
-    ]
-
-
-def test_format_that_is_none(trellis):
-    ran = trellis("pinot", "format", "epoch", "1")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "error: format 'epoch': Invalid time format: epoch in format: epoch, must be one of EPOCH, "
-        "TIMESTAMP, "
-        "SIMPLE_DATE_FORMAT"
-    )
 
 
 # --- plan ------------------------------------------------------------------------------------------------

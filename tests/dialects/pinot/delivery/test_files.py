@@ -41,7 +41,7 @@ EMPTY: dict[str, Any] = dict.fromkeys(ROW)
 
 
 def rows_of(document: dict[str, Any]) -> FileRows:
-    return FileRows.of(read_schema(document).specs())
+    return FileRows([*read_schema(document).specs()])
 
 
 def batch_of(*rows: dict[str, Any]) -> pa.RecordBatch:
@@ -79,7 +79,7 @@ def test_parquet_has_the_types_that_pinot_reads(tmp_path: Path) -> None:
 
 def test_the_greatest_timestamp_is_infinity_in_duckdb(tmp_path: Path) -> None:
     stored = pa.array([2**63 - 1, 1_700_000_000_123_000, None], pa.timestamp("us", "UTC"))
-    rows = FileRows.of(read_schema(SMALL).date_times)
+    rows = FileRows(read_schema(SMALL).date_times)
     batch = pa.RecordBatch.from_arrays([stored], ["t"])
     (file,) = write_files(rows, [batch], tmp_path, "parquet")
     assert pq.read_table(file.path)["t"].to_pylist() == [2**63 - 1, 1_700_000_000_123, None]

@@ -17,7 +17,7 @@ from dialects.pinot.oracle.client import Oracle, Refused
 from dialects.pinot.oracle.typed import typed
 from trellis.dialects.pinot.date_time.timestamp_text import timestamp_millis
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
+from trellis.dialects.pinot.expression.transforms import RowFault, evaluate
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS
 from trellis.dialects.pinot.functions.not_implemented import PRIMITIVE_ARRAYS, UNSUPPORTED
 from trellis.dialects.pinot.grammar.parser import parse
@@ -69,7 +69,7 @@ def written(value: Any) -> str:
 def ours(text: str) -> str:
     try:
         return shown(evaluate(compile_expression(parse(text)), ROW))
-    except (TransformError, ExpressionError):
+    except (RowFault, ExpressionError):
         return "ERR"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dialects.pinot.expression.rows import ROW, shown
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
+from trellis.dialects.pinot.expression.transforms import RowFault, evaluate
 from trellis.dialects.pinot.functions import catalog
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS, UnsupportedFunction
 from trellis.dialects.pinot.functions.date_time import now_millis
@@ -26,7 +26,7 @@ CASES = [line.split(" => ") for line in TABLE.splitlines() if not line.startswit
 def test_value_of(text: str, expected: str) -> None:
     try:
         value = shown(evaluate(compile_expression(parse(text)), ROW))
-    except TransformError:
+    except RowFault:
         value = "ERR"
     except ExpressionError:
         value = "REFUSED"
@@ -144,7 +144,7 @@ def test_cells_of_h3_need_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_cannot_be_computed_is_said(text: str, message: str) -> None:
-    with pytest.raises(TransformError) as raised:
+    with pytest.raises(RowFault) as raised:
         evaluate(compile_expression(parse(text)), ROW)
     assert message in str(raised.value)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trellis.dialects.pinot.expression.compiler import compile_expression
-from trellis.dialects.pinot.expression.transforms import TransformError, evaluate
+from trellis.dialects.pinot.expression.transforms import RowFault, evaluate
 from trellis.dialects.pinot.functions.catalog import FUNCTIONS
 from trellis.dialects.pinot.functions.date_time import field_of, start_of
 from trellis.dialects.pinot.functions.points import Point, as_point
@@ -60,7 +60,7 @@ def test_a_row_gives_a_value_or_a_transform_error(name: str, values: list[Any]) 
         return
     try:
         evaluate(program, dict(zip(map(str, range(5)), values, strict=False)))
-    except TransformError as error:
+    except RowFault as error:
         assert str(error)
 
 

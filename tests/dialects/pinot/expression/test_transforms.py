@@ -9,8 +9,8 @@ import pytest
 
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import PinotType
-from trellis.dialects.pinot.expression.transforms import Filter, TransformError, Transforms
-from trellis.dialects.pinot.table.config import TableConfig
+from trellis.dialects.pinot.expression.transforms import Filter, RowFault, Transforms
+from trellis.dialects.pinot.table.config import TableConfig, table_config
 from trellis.errors import SchemaError
 
 Kleene = bool | None
@@ -103,8 +103,9 @@ def test_a_cycle_is_refused(pairs: list[tuple[str, str]]) -> None:
 
 
 def test_two_transforms_of_a_column_are_refused() -> None:
+    configs = [{"columnName": "a", "transformFunction": f"{name}(b)"} for name in ("lower", "upper")]
     with pytest.raises(SchemaError, match=r"Cannot set more than one transform function on column: a\."):
-        transforms(("a", "lower(b)"), ("a", "upper(b)"))
+        table_config({"tableName": "t", "ingestionConfig": {"transformConfigs": configs}})
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_filter_drops_what_is_true(text: str, row: dict[str, Any], dropped: bo
 
 
 def test_a_filter_that_fails_says_why() -> None:
-    with pytest.raises(TransformError, match="STRING 'x' cannot become DOUBLE: expected a number"):
+    with pytest.raises(RowFault, match="STRING 'x' cannot become DOUBLE: expected a number"):
         Filter("a > 1").drops({"a": "x"})
     with pytest.raises(SchemaError, match=r"filter function: unknown function foo"):
         Filter("foo(a)")

@@ -43,8 +43,8 @@ def test_a_load_without_jars_says_how_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         pipeline.load([{"url": "http://a.b/c"}], schema="schema.json")
     assert str(refusal.value) == (
-        "the jars of Pinot 1.5.1 are not on this machine: fetch them with `trellis pinot jars`, or set "
-        "TRELLIS_PINOT_JARS to their folder (TRELLIS_PINOT_JARS is not set)"
+        f"{gateway.chosen_folder()}: the jars of Pinot 1.5.1 are not there: fetch them with "
+        "`trellis pinot jars`, or set TRELLIS_PINOT_JARS to their folder"
     )
 
 
@@ -54,8 +54,8 @@ def test_a_folder_without_jars_is_named(
     monkeypatch.setenv(gateway.JARS, "/nowhere")
     assert run(["pinot", "validate", "schema.json", "--pinot-jars"]) == 2
     assert capsys.readouterr().err == (
-        "error: the jars of Pinot 1.5.1 are not on this machine: fetch them with `trellis pinot jars`, or "
-        "set TRELLIS_PINOT_JARS to their folder (TRELLIS_PINOT_JARS names /nowhere, where there are none)\n"
+        "error: /nowhere: the jars of Pinot 1.5.1 are not there: fetch them with `trellis pinot jars`, or "
+        "set TRELLIS_PINOT_JARS to their folder\n"
     )
 
 
@@ -68,6 +68,6 @@ def test_segments_need_a_delivery(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_jars_without_maven(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    assert run(["pinot", "jars", "--out", "jars"]) == 2
+    assert run(["pinot", "jars"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: `mvn` is not on the PATH: install Maven, or put the jars that ")

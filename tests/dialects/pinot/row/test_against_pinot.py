@@ -19,8 +19,8 @@ from dialects.pinot.oracle.typed import typed
 from dialects.pinot.row.rows import column, config, document, map_column, pipeline, several, time
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.expression.transforms import RowFault
 from trellis.dialects.pinot.row.pipeline import Pipeline, PipelineResult
-from trellis.dialects.pinot.row.row import RowFault
 from trellis.dialects.pinot.value.numbers import decimal_text, double_text, float_text
 from trellis.dialects.pinot.value.source_kinds import Float32, Int64, SourceKind, kind_of
 from trellis.errors import SchemaError

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dialects.pinot.row.rows import column, config, document, flattened, pipeline, rows, several, values
+from trellis.dialects.pinot.expression.transforms import RowFault
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
-from trellis.dialects.pinot.row.row import RowFault
 from trellis.dialects.pinot.table.config import ComplexTypeConfig, table_config
 from trellis.errors import SchemaError
 

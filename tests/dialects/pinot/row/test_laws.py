@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from dialects.pinot.row.rows import NOW, column, config, document, map_column, pipeline, several, time
 from trellis.dialects.pinot.document.reader import read_schema
 from trellis.dialects.pinot.document.types import PinotType
+from trellis.dialects.pinot.expression.transforms import RowFault
 from trellis.dialects.pinot.options import Options
 from trellis.dialects.pinot.row.pipeline import Pipeline
-from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.row_transform import PinotProgram
 from trellis.dialects.pinot.stored_schema import Authored
 from trellis.dialects.pinot.table.config import table_config

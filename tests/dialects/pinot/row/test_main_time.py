@@ -11,7 +11,7 @@ from trellis.dialects.pinot.conversion.settings import Settings
 from trellis.dialects.pinot.date_time.units import VALID_MAX_MILLIS, VALID_MIN_MILLIS
 from trellis.dialects.pinot.document.fields import FieldSpec
 from trellis.dialects.pinot.document.types import FieldType, PinotType
-from trellis.dialects.pinot.row.row import RowFault
+from trellis.dialects.pinot.expression.transforms import RowFault
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.errors import SchemaError
 

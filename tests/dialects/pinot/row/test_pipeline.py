@@ -19,7 +19,7 @@ from dialects.pinot.row.rows import (
     values,
 )
 from trellis.dialects.pinot.conversion.settings import LossKind, Settings
-from trellis.dialects.pinot.row.row import RowFault
+from trellis.dialects.pinot.expression.transforms import RowFault
 from trellis.dialects.pinot.table.config import table_config
 from trellis.errors import SchemaError
 

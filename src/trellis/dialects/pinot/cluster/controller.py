@@ -131,8 +131,8 @@ class Controller:
     def _send_schema(self, method: str, path: str, schema: Document, action: str) -> Mapping[str, Any]:
         return dict(self._send(method, path, action, schema).get("unrecognizedProperties") or {})
 
-    def _send(self, method: str, path: str, action: str, document: Document | None = None) -> dict[str, Any]:
-        body = None if document is None else compact(document).encode("utf-8", "surrogatepass")
+    def _send(self, method: str, path: str, action: str, document: Document) -> dict[str, Any]:
+        body = compact(document).encode("utf-8", "surrogatepass")
         return self._object_of(self.http.send(method, path, body), action)
 
     def _get(self, path: str, action: str) -> dict[str, Any] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,12 +30,8 @@ _MILLIS: Final = pa.timestamp("ms", "UTC")
 class FileRows:
     """The columns of a table in its files. `sources`: columns of the dataset that have other names there."""
 
-    columns: tuple[FieldSpec, ...]
-    sources: Mapping[str, str]
-
-    @staticmethod
-    def of(specs: Iterable[FieldSpec], sources: Mapping[str, str] | None = None) -> FileRows:
-        return FileRows(tuple(specs), sources or {})
+    columns: Sequence[FieldSpec]
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def schema(self) -> pa.Schema:

@@ -143,7 +143,7 @@ def write(
 
     Raises UsageError where `out` holds other files, DestinationError from the rows.
     """
-    rows = FileRows.of(columns_of(delivery.schema), delivery.sources)
+    rows = FileRows(columns_of(delivery.schema), delivery.sources)
     with _atomic_folder(out) as folder:
         (folder / DATA).mkdir()
         batches = destination.batches(dataset, delivery.table)

@@ -62,7 +62,7 @@ def check(
     """
     schema, report = examine(text, where)
     findings = [*_faults("schema", schema_faults(schema, report)), *_ignored("schema", report.unknown)]
-    halves = [examine_config(table).config for table in tables]
+    halves = [examine_config(table)[0] for table in tables]
     sources: list[Source] = ["table config"]
     if len(tables) > 1:
         sources = ["REALTIME config" if half.kind == "REALTIME" else "OFFLINE config" for half in halves]
@@ -96,9 +96,9 @@ def schema_faults(schema: PinotSchema, report: ReadReport) -> tuple[Fault, ...]:
 
 def config_faults(schema: PinotSchema, report: ReadReport, table: Any) -> tuple[Fault, ...]:
     """The faults of reading a table config, or else of its rules if the schema could be read."""
-    read = examine_config(table)
-    if report.faults or read.faults:
-        return read.faults
+    _, faults = examine_config(table)
+    if report.faults or faults:
+        return faults
     return (*table_faults(schema, table), *cluster_faults(schema, table))
 
 

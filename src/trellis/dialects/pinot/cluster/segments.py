@@ -131,7 +131,7 @@ def _as_json(order: SegmentOrder, scratch: Path) -> Path:
     if order.file.suffix == ".json":
         return order.file
     path = scratch / f"{order.file.stem}.json"
-    rows = FileRows.of(columns_of(read_schema(order.schema)))
+    rows = FileRows(columns_of(read_schema(order.schema)))
     with pq.ParquetFile(order.file) as file, closing(JsonFile(path, rows)) as writer:
         for batch in file.iter_batches():
             writer.write_batch(batch)

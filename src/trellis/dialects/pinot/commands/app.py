@@ -58,40 +58,6 @@ def validate_schema(
         raise typer.Exit(2)
 
 
-@pinot.command("format")
-def try_format(
-    format: Annotated[
-        str,
-        typer.Argument(
-            metavar="FORMAT", help="Such as 'EPOCH|SECONDS' or '1:DAYS:EPOCH'.", show_default=False
-        ),
-    ],
-    values: Annotated[
-        list[str] | None, typer.Argument(metavar="VALUE", help="Values to read with it.", show_default=False)
-    ] = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Try a date-time format on values: the milliseconds of each, and the text written back, in UTC.
-
-    Ends with 2 if the format is invalid, or a value does not follow it.
-    """
-    from dataclasses import asdict
-
-    from trellis.cli.output.console import console, print_json
-    from trellis.dialects.pinot.commands.inputs import date_time_format, parsed_value
-    from trellis.dialects.pinot.commands.output import show_format
-
-    form = date_time_format(format)
-    parsed = [parsed_value(form, value) for value in values or ()]
-    if json:
-        print_json({"format": asdict(form), "values": parsed})
-    else:
-        show_format(form, parsed, format, console())
-    if any(value["error"] for value in parsed):
-        raise typer.Exit(2)
-
-
 @pinot.command("plan")
 def plan_change(
     old: Annotated[str, typer.Argument(metavar="OLD", help="Old schema document.", show_default=False)],

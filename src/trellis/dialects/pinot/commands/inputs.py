@@ -1,4 +1,4 @@
-"""The inputs of the commands of `trellis pinot`: documents, formats, a controller."""
+"""The inputs of the commands of `trellis pinot`: documents, a controller."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 
 from trellis.dialects.pinot.cluster.controller import Controller
 from trellis.dialects.pinot.cluster.http import TOKEN, USER, Http
-from trellis.dialects.pinot.date_time.format import DateTimeFormat, parse_format
-from trellis.dialects.pinot.date_time.units import FormatError
 from trellis.dialects.pinot.document.fields import PinotSchema
 from trellis.dialects.pinot.document.reader import parse, read_schema
 from trellis.dialects.pinot.options import Options
@@ -42,24 +40,6 @@ def authored_files(schema: str | None, tables: Sequence[str]) -> Authored | None
         raise UsageError("--table-config: pass one: a delivery makes both halves of a table")
     table = table_config(table_document(tables[0]), tables[0]) if tables else TableConfig()
     return Authored(schema_document(schema), table, Options(view="nullable"))
-
-
-def date_time_format(text: str) -> DateTimeFormat:
-    """Raises UsageError for an invalid format."""
-    try:
-        return parse_format(text)
-    except FormatError as error:
-        raise UsageError(f"format {text!r}: {error}") from None
-
-
-def parsed_value(form: DateTimeFormat, value: str) -> dict[str, Any]:
-    """The instant of a value in milliseconds, and the text of it in the format; or why it cannot be read."""
-    try:
-        millis = form.to_millis(value)
-        written = form.from_millis(millis)
-    except FormatError as error:
-        return {"value": value, "millis": None, "written": None, "error": str(error)}
-    return {"value": value, "millis": millis, "written": written, "error": None}
 
 
 def schema_document(file: str) -> PinotSchema:

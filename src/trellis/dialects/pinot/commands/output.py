@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from trellis.dialects.pinot.cluster.delivery import Delivery
     from trellis.dialects.pinot.cluster.document_check import CheckResult
     from trellis.dialects.pinot.cluster.rollout import StepResult
-    from trellis.dialects.pinot.date_time.format import DateTimeFormat
     from trellis.dialects.pinot.schema_changes.migration_plan import Plan
 
 COMMAND = 400
@@ -57,23 +56,6 @@ def check_result_dict(checked: CheckResult) -> dict[str, Any]:
         "valid": checked.valid,
         "findings": [asdict(finding) for finding in checked.findings],
     }
-
-
-def show_format(form: DateTimeFormat, values: Sequence[Mapping[str, Any]], name: str, out: Console) -> None:
-    """The meaning of a format, and the values read with it."""
-    unit = f"{form.size} {form.unit}" if form.kind == "EPOCH" else ""
-    pattern = f"pattern {form.pattern}" if form.pattern else ""
-    zone = f"zone {form.zone}" if form.kind == "SIMPLE_DATE_FORMAT" else ""
-    unknown = "" if form.zone_known else f", as Pinot does not know {form.zone_name}"
-    meaning = ", ".join(filter(None, (form.kind, pattern, unit, zone)))
-    out.print(f"{name}: {meaning}{unknown}", style="bold", soft_wrap=True)
-    if values:
-        table = grid("Value", "Millis", "Written back", right=("Millis",), whole=("Value", "Millis"))
-        for value in values:
-            millis = "" if value["millis"] is None else str(value["millis"])
-            table.add_row(repr(value["value"]), millis, value["error"] or repr(value["written"]))
-        out.print()
-        out.print(indented(table))
 
 
 def show_plan(plan: Plan, controller: str, out: Console) -> None:

@@ -10,31 +10,23 @@ from typing import Annotated
 import typer
 
 from trellis.cli.argument_groups import expand_groups
-from trellis.cli.arguments import WHERE, Debug, EngineArguments, Json, option
+from trellis.cli.arguments import Debug, EngineArguments, Json
 from trellis.dialects.pinot.commands.arguments import Url
 from trellis.errors import DestinationError, UsageError
 
 
-def fetch_jars(
-    out: Annotated[
-        str | None,
-        option("--out", metavar="DIR", panel=WHERE, help="Their folder, default in the cache of the user."),
-    ] = None,
-    debug: Debug = False,
-) -> None:
+def fetch_jars(debug: Debug = False) -> None:
     """Fetch the jars of Pinot's own classes by Maven: about 220 files, 150 MB.
 
     `load --option functions=pinot-jars`, `pinot validate --pinot-jars` and `pinot segments` need them, and a
-    Java of 17 or later.
+    Java of 17 or later. They go into the folder of TRELLIS_PINOT_JARS, by default in the user's cache.
     """
     from trellis.cli.output.console import console
-    from trellis.dialects.pinot.jars.gateway import JARS, default_folder
+    from trellis.dialects.pinot.jars.gateway import chosen_folder
 
-    folder = default_folder() if out is None else Path(out).absolute()
+    folder = chosen_folder().absolute()
     _run_maven(folder)
     console().print(f"{len([*folder.glob('*.jar')])} jars are in {folder}", style="bold", soft_wrap=True)
-    if folder != default_folder():
-        console().print(f"export {JARS}={folder}", style="cyan", soft_wrap=True)
 
 
 @expand_groups

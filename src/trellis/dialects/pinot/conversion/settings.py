@@ -47,10 +47,6 @@ class LossKind(Enum):
 class LossyConversion(CannotConvert):
     """A value that Pinot would store changed. Raised in strict mode only."""
 
-    def __init__(self, message: str, loss_kind: LossKind) -> None:
-        super().__init__(message)
-        self.loss_kind = loss_kind
-
 
 class LossCounts:
     """How many values were changed: a count by column and kind. One per task.
@@ -89,6 +85,6 @@ class LossReporter:
     def report(self, loss_kind: LossKind, sentence: str) -> None:
         """Raises LossyConversion with the sentence in strict mode."""
         if self.settings.strict:
-            raise LossyConversion(sentence, loss_kind)
+            raise LossyConversion(sentence)
         if self._losses is not None:
             self._losses.add(self._column, loss_kind)

@@ -131,17 +131,20 @@ class JsonObject:
 
     def text_list(self, key: str) -> tuple[str, ...]:
         """A list of texts; scalars as their text."""
-        value = self.raw_value(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list):
-            self.fault(f"{key} is a list, not {shown(value)}", key)
-            return ()
-        for index, element in enumerate(value):
+        elements = self.elements(key)
+        for index, element in enumerate(elements):
             if element is None or isinstance(element, Mapping | list):
                 self.fault(f"an element of {key} is text, not {shown(element)}", key, index)
                 return ()
-        return tuple(map(literal_text, value))
+        return tuple(map(literal_text, elements))
+
+    def elements(self, key: str) -> list[Any]:
+        """A list; an empty one where it is absent."""
+        value = self.raw_value(key)
+        if value is None or isinstance(value, list):
+            return value or []
+        self.fault(f"{key} is a list, not {shown(value)}", key)
+        return []
 
 
 def shown(value: Any) -> str:

@@ -95,25 +95,15 @@ def order_transforms(
     A transform of the table config beats that of the schema. A column `X__KEYS` or `X__VALUES` without one
     holds the keys or values of the map X. With `pinot_jars` Pinot computes what is not implemented here.
     """
-    transforms: dict[str, Transform] = {}
-    for column, text in table.transforms:
-        if column in transforms:
-            raise SchemaError(f"Cannot set more than one transform function on column: {column}.")
-        transforms[column] = _declared_transform(column, text, pinot_jars)
-    for column, declared in _schema_transforms(schema).items():
-        if column not in transforms:
-            transform = (
-                _declared_transform(column, declared, pinot_jars) if declared else _map_transform(column)
-            )
-            if transform is not None:
-                transforms[column] = transform
-    return _topological_order(transforms)
-
-
-def _schema_transforms(schema: PinotSchema) -> dict[str, str | None]:
-    """The columns of a schema in the order of their names, with their transforms."""
-    declared = {spec.name: spec.transform for spec in schema.specs() if not spec.virtual}
-    return dict(sorted(declared.items()))
+    texts: dict[str, str | None] = dict(table.transforms)
+    for spec in sorted(schema.specs(), key=lambda spec: spec.name):
+        if not spec.virtual:
+            texts.setdefault(spec.name, spec.transform)
+    transforms = (
+        _declared_transform(column, text, pinot_jars) if text else _map_transform(column)
+        for column, text in texts.items()
+    )
+    return _topological_order({transform.column: transform for transform in transforms if transform})
 
 
 def _declared_transform(column: str, text: str, pinot_jars: bool) -> Transform:
@@ -163,12 +153,14 @@ def _topological_order(transforms: Mapping[str, Transform]) -> tuple[Transform, 
         raise SchemaError(f"{reason}: {' <- '.join(cycle)}") from None
 
 
-class TransformError(ValueError):
-    """A row that an expression cannot compute. `column` is empty for the filter."""
+class RowFault(Exception):
+    """A record that cannot be processed further: the batch stops, or the row is incomplete."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"column {column}: {reason}" if column else reason)
-        self.column, self.reason = column, reason
+        self.column = column
+        self.reason = reason
+        self.kind = f"column {column}: cannot be stored" if column else "the filter cannot be computed"
 
 
 class Transforms:
@@ -181,14 +173,14 @@ class Transforms:
         self.order = order_transforms(schema, table, pinot_jars)
         self.arguments = frozenset().union(*(transform.arguments for transform in self.order))
 
-    def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[TransformError]:
+    def apply(self, values: MutableMapping[str, Any], nulls: set[str]) -> list[RowFault]:
         """Compute the columns of a row in place; returns the errors of those that failed.
 
         A record may bring a column computed: a transform runs only where its column has no value, or has a
         list or map and the result is of another container. A column without a result is removed and marked
         null.
         """
-        failures: list[TransformError] = []
+        failures: list[RowFault] = []
         for transform in self.order:
             column = transform.column
             present = values.get(column)
@@ -196,7 +188,7 @@ class Transforms:
                 continue
             try:
                 result = evaluate(transform.program, values, column)
-            except TransformError as error:
+            except RowFault as error:
                 if present is None:
                     failures.append(error)
                     _clear(values, nulls, column)
@@ -222,16 +214,17 @@ class Filter:
         self.arguments = arguments(expression)
 
     def drops(self, values: Mapping[str, Any]) -> bool:
-        """Whether the row is dropped: the function is true. Null and false keep it. Raises TransformError."""
-        return evaluate(self.program, values) is True
+        """Whether the row is dropped: the function is true. Null and false keep it. Raises RowFault."""
+        return evaluate(self.program, values, noun="filter: ") is True
 
 
-def evaluate(program: CompiledExpression, values: Mapping[str, Any], column: str = "") -> Any:
-    """The value of an expression for a row. Raises TransformError only."""
+def evaluate(program: CompiledExpression, values: Mapping[str, Any], column: str = "", noun: str = "") -> Any:
+    """The value of an expression for a row. Raises RowFault only; its reason begins with the noun."""
     try:
         return program(values)
     except FAILURES as error:
-        raise TransformError(column, str(error) or f"{error.__class__.__name__} in the expression") from None
+        reason = str(error) or f"{error.__class__.__name__} in the expression"
+        raise RowFault(column, noun + reason) from None
 
 
 def _clear(values: MutableMapping[str, Any], nulls: set[str], column: str) -> None:
@@ -267,6 +260,6 @@ class Enrichers:
             self.arguments |= arguments(expression)
 
     def apply(self, values: MutableMapping[str, Any]) -> None:
-        """Compute the fields, over what the record has. Raises TransformError."""
+        """Compute the fields, over what the record has. Raises RowFault."""
         for field, program in self.programs:
-            values[field] = evaluate(program, values, field)
+            values[field] = evaluate(program, values, field, "enrichment: ")

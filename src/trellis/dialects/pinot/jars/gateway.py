@@ -143,26 +143,21 @@ def _start(process: int) -> PinotClasses:
     return PinotClasses(JavaGateway(gateway_parameters=parameters))
 
 
-def default_folder() -> Path:
-    """Where `trellis pinot jars` puts the jars unless told otherwise."""
+def chosen_folder() -> Path:
+    """The folder for Pinot's jars: that of TRELLIS_PINOT_JARS, else one in the cache of the user."""
     cache_folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache_folder) / "trellis" / f"pinot-{PINOT}"
+    return Path(os.environ.get(JARS) or Path(cache_folder) / "trellis" / f"pinot-{PINOT}")
 
 
 def jars_folder() -> Path:
-    """The folder with Pinot's jars: that of TRELLIS_PINOT_JARS, else that of `trellis pinot jars`.
-
-    Raises UsageError where it holds none.
-    """
-    named = os.environ.get(JARS)
-    folder = Path(named) if named else default_folder()
-    if next(folder.glob(_MARKER), None) is not None:
-        return folder
-    places = f"{JARS} names {named}, where there are none" if named else f"{JARS} is not set"
-    raise UsageError(
-        f"the jars of Pinot {PINOT} are not on this machine: fetch them with `trellis pinot jars`, or set "
-        f"{JARS} to their folder ({places})"
-    )
+    """The folder with Pinot's jars. Raises UsageError where it holds none."""
+    folder = chosen_folder()
+    if next(folder.glob(_MARKER), None) is None:
+        raise UsageError(
+            f"{folder}: the jars of Pinot {PINOT} are not there: fetch them with `trellis pinot jars`, or "
+            f"set {JARS} to their folder"
+        )
+    return folder
 
 
 def _reason(error: Any) -> str:

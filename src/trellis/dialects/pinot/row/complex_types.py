@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
-from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.expression.transforms import RowFault
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.table.config import ComplexTypeConfig
 from trellis.dialects.pinot.value.json_text import json_of
 from trellis.dialects.pinot.value.source_kinds import CannotConvert

@@ -14,9 +14,9 @@ from trellis.dialects.pinot.document.defaults import default_of
 from trellis.dialects.pinot.document.faults import SchemaFaults
 from trellis.dialects.pinot.document.fields import FieldSpec, PinotSchema
 from trellis.dialects.pinot.document.types import FieldType, Value
-from trellis.dialects.pinot.expression.transforms import Enrichers, Filter, TransformError, Transforms
+from trellis.dialects.pinot.expression.transforms import Enrichers, Filter, RowFault, Transforms
 from trellis.dialects.pinot.row.complex_types import ComplexTypes
-from trellis.dialects.pinot.row.row import Row, RowFault
+from trellis.dialects.pinot.row.row import Row
 from trellis.dialects.pinot.row.time_validation import MainTime
 from trellis.dialects.pinot.table.config import TableConfig, unsupported_parts
 from trellis.dialects.pinot.value.source_kinds import CannotConvert
@@ -113,10 +113,10 @@ class Pipeline:
         """The rows of a record. Raises RowFault for a record that cannot be processed further."""
         outcome = PipelineResult()
         if self.enriches:
-            record = self._enriched(self.before_flattening, dict(record))
+            self.before_flattening.apply(record := dict(record))
         for row in self.complex.rows(record) if self.complex else [Row(dict(record))]:
             if self.enriches:
-                row.values = self._enriched(self.after_flattening, row.values)
+                self.after_flattening.apply(row.values)
             if row.faults and not self.continue_on_error:
                 raise RowFault(row.faults[0].column, row.faults[0].reason)
             self._transform(row)
@@ -126,13 +126,6 @@ class Pipeline:
             self._finish(row)
             outcome.rows.append(row)
         return outcome
-
-    def _enriched(self, enrichers: Enrichers, values: dict[str, Any]) -> dict[str, Any]:
-        try:
-            enrichers.apply(values)
-        except TransformError as error:
-            raise RowFault(error.column, f"enrichment: {error.reason}") from None
-        return values
 
     def path_of(self, name: str) -> tuple[str, ...]:
         """The path of a field in a record: through objects, where these are flattened."""
@@ -164,16 +157,16 @@ class Pipeline:
     def _transform(self, row: Row) -> None:
         for error in self.transforms.apply(row.values, row.nulls):
             if not self.continue_on_error:
-                raise RowFault(error.column, error.reason)
+                raise error
             row.fault(error.column, None, error.reason)
 
     def _drops(self, row: Row) -> bool:
         assert self.filter is not None
         try:
             return self.filter.drops(row.values)
-        except TransformError as error:
+        except RowFault:
             if not self.continue_on_error:
-                raise RowFault("", f"filter: {error}") from None
+                raise
             row.incomplete = True
             return False
 

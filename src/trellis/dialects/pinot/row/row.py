@@ -14,16 +14,6 @@ class ValueFault(NamedTuple):
     reason: str
 
 
-class RowFault(Exception):
-    """A record that cannot be processed further: the batch stops, or the row is incomplete."""
-
-    def __init__(self, column: str, reason: str) -> None:
-        super().__init__(f"column {column}: {reason}" if column else reason)
-        self.column = column
-        self.reason = reason
-        self.kind = f"column {column}: cannot be stored" if column else "the filter cannot be computed"
-
-
 @dataclass
 class Row:
     """Values by column, and what happened to them.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final, Literal, cast, get_args
 
 from trellis.dialects.pinot.document.faults import Fault, SchemaFaults
@@ -52,7 +51,7 @@ class ComplexTypeConfig:
     delimiter: str = "."
     unnest: tuple[str, ...] = ()
     to_json: CollectionMode = "NON_PRIMITIVE"
-    rename: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    rename: Mapping[str, str] = field(default_factory=dict)
 
     def to_text(self, values: Sequence[Any]) -> bool:
         """Whether a list that is not unnested becomes JSON text.
@@ -86,16 +85,8 @@ class TableConfig:
     continue_on_error: bool = False
     row_time_check: bool = False
     segment_time_check: bool = True
-    document: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    document: Mapping[str, Any] = field(default_factory=dict)
     enrichers: tuple[EnricherConfig, ...] = ()
-
-
-@dataclass(frozen=True)
-class TableConfigResult:
-    """A table config as far as it could be read, and the faults."""
-
-    config: TableConfig
-    faults: tuple[Fault, ...]
 
 
 def table_config(document: Mapping[str, Any] | None, where: str = "table config") -> TableConfig:
@@ -103,10 +94,10 @@ def table_config(document: Mapping[str, Any] | None, where: str = "table config"
     if document is None:
         return TableConfig()
     refuse_schema(document, where)
-    result = examine(document)
-    if result.faults:
-        raise SchemaFaults(where, result.faults)
-    return result.config
+    config, faults = examine(document)
+    if faults:
+        raise SchemaFaults(where, faults)
+    return config
 
 
 def refuse_schema(document: Any, where: str) -> None:
@@ -117,10 +108,10 @@ def refuse_schema(document: Any, where: str) -> None:
         )
 
 
-def examine(document: Any) -> TableConfigResult:
-    """Read as much of a table config as possible, with a fault for everything else."""
+def examine(document: Any) -> tuple[TableConfig, tuple[Fault, ...]]:
+    """As much of a table config as could be read, with a fault for everything else."""
     if not isinstance(document, Mapping):
-        return TableConfigResult(TableConfig(), (Fault("", f"an object is expected, not {shown(document)}"),))
+        return TableConfig(), (Fault("", f"an object is expected, not {shown(document)}"),)
     report = ReadReport()
     check_value_kinds(document, report)
     top = TableConfigObject(document, "", report)
@@ -140,7 +131,7 @@ def examine(document: Any) -> TableConfigResult:
         document,
         tuple(_enrichers(ingestion)),
     )
-    return TableConfigResult(config, tuple(dict.fromkeys(report.faults)))
+    return config, tuple(dict.fromkeys(report.faults))
 
 
 def name_of(table: str) -> str:
@@ -166,7 +157,7 @@ def pinot_table_name(name: str) -> str:
 def _transforms(ingestion: TableConfigObject) -> dict[str, str]:
     """The functions by column."""
     transforms: dict[str, str] = {}
-    for _, transform in ingestion.items("transformConfigs"):
+    for transform in ingestion.objects("transformConfigs"):
         column, function = transform.text("columnName"), transform.text("transformFunction")
         if column and function and column not in transforms:
             transforms[column] = function
@@ -178,7 +169,7 @@ def _transforms(ingestion: TableConfigObject) -> dict[str, str]:
 
 
 def _enrichers(ingestion: TableConfigObject) -> Iterator[EnricherConfig]:
-    for _, enricher in ingestion.items("enrichmentConfigs"):
+    for enricher in ingestion.objects("enrichmentConfigs"):
         if enricher.text("enricherType") == COMPUTED_FIELDS:
             functions = enricher.child_object("properties").mapping("fieldToFunctionMap")
             yield EnricherConfig(tuple(functions.items()), enricher.flag("preComplexTypeTransform"))
@@ -194,5 +185,5 @@ def _complex(ingestion: TableConfigObject) -> ComplexTypeConfig | None:
         "." if delimiter is None else delimiter,
         tuple(sorted(config.text_list("fieldsToUnnest"))),
         cast(CollectionMode, mode),
-        MappingProxyType(config.mapping("prefixesToRename")),
+        config.mapping("prefixesToRename"),
     )

@@ -45,23 +45,15 @@ class TableConfigObject(JsonObject):
         """An object in this one; an empty one where it is absent."""
         return TableConfigObject(self.json_object(key) or {}, self.pointer_to(key), self._report)
 
-    def items(self, key: str) -> list[tuple[int, TableConfigObject]]:
-        """The objects of a list, with their indexes."""
+    def objects(self, key: str) -> list[TableConfigObject]:
+        """The objects of a list."""
         objects = []
         for index, element in enumerate(self.elements(key)):
             if isinstance(element, Mapping):
-                objects.append((index, TableConfigObject(element, self.pointer_to(key, index), self._report)))
+                objects.append(TableConfigObject(element, self.pointer_to(key, index), self._report))
             else:
                 self.fault(f"an element of {key} is an object, not {shown(element)}", key, index)
         return objects
-
-    def elements(self, key: str) -> list[Any]:
-        """A list; an empty one where it is absent."""
-        value = self.raw_value(key)
-        if value is None or isinstance(value, list):
-            return value or []
-        self.fault(f"{key} is a list, not {shown(value)}", key)
-        return []
 
     def mapping(self, key: str) -> dict[str, str]:
         """An object of texts; numbers as they print."""
@@ -89,7 +81,7 @@ MAP: Final = TableConfigObject.mapping
 FLAG: Final = TableConfigObject.flag
 INTEGER: Final = TableConfigObject.integer
 OBJECT: Final = TableConfigObject.json_object
-LIST: Final = TableConfigObject.items
+LIST: Final = TableConfigObject.objects
 OBJECTS: Final = TableConfigObject.object_map
 ANY: Final = TableConfigObject.raw_value
 

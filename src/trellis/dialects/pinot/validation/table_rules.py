@@ -22,11 +22,11 @@ def table_faults(schema: PinotSchema, document: Mapping[str, Any]) -> Iterator[F
     """The reasons for the controller to refuse the table with this schema, with pointers into its config:
     those of reading it, or else those of the rules.
     """
-    read = examine(document)
-    if read.faults:
-        yield from read.faults
+    config, faults = examine(document)
+    if faults:
+        yield from faults
         return
-    check = _TableCheck(schema, columns(schema), read.config)
+    check = _TableCheck(schema, columns(schema), config)
     yield from check.name()
     yield from check.time_column()
     wrong_transforms = [*check.transforms()]
