@@ -68,7 +68,10 @@ def _negate(values: pa.Array) -> pa.Array:
 
 
 def _shift(shift: Callable[..., pa.Array], left: pa.Array, right: pa.Array) -> pa.Array:
-    return shift(left, pc.bit_wise_and(right, pa.scalar(63, right.type)))
+    """In two steps, as Arrow does not shift signed numbers by 63 bits."""
+    places = pc.bit_wise_and(right, pa.scalar(63, right.type))
+    first = pc.bit_wise_and(places, pa.scalar(31, right.type))
+    return shift(shift(left, first), pc.subtract(places, first))
 
 
 def _to_int64(values: pa.Array) -> pa.Array:
