@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trellis.dialects.dlt.load.row_ids import child_keys, content_hash_of_item, key_hash, random_keys
+from trellis.dialects.dlt.load.row_ids import child_keys, content_hashes, key_hashes, random_keys
 from trellis.dialects.dlt.load.typed_tables import typed_row_keys
 from trellis.dialects.dlt.load.write_disposition import version_column
 from trellis.dialects.dlt.normalizer.custom_keys import custom_row_keys
@@ -68,10 +68,10 @@ class DltSystemColumns:
         return random_keys(seed, count)
 
     def hashed_ids(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
-        return [key_hash(dict(zip(names, row, strict=True))) for row in rows]
+        return key_hashes(dict(zip(names, row, strict=True)) for row in rows)
 
     def record_ids(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
-        return [content_hash_of_item(record) for record in records]
+        return content_hashes(records)
 
     def child_ids(self, parents: Sequence[Any], table: str, indexes: Sequence[int]) -> list[str]:
         return child_keys(parents, table, indexes)

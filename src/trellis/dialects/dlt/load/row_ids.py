@@ -27,28 +27,29 @@ from trellis.evolution.scalars.values import HexBytes, Wei
 _BYTES = 10  # of a digest
 _PADDED = 12  # the next size that is whole groups of three bytes, so of four characters
 _CHARS = 14
+_PREFIX_IN_JSON = f'"{PREFIX}'.encode()
 
 # one private character before the text of a value that JSON has no type for; the fourth, meant for
 # UUIDs, is never written: dlt's encoder makes plain text of them first
 _DECIMAL, _DATETIME, _DATE, _, _HEX, _BASE64, _WEI, _TIME = map(chr, range(0xF026, 0xF02E))
 
 
-def key_hash(subset: Mapping[str, Any]) -> str:
-    """Key of a root row from its primary key: column names as in the table, and their values.
+def key_hashes(subsets: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Keys of root rows from their primary keys: column names as in the table, and their values.
 
-    >>> key_hash({"region": "EU", "sku": "A-1"})
-    'Mkd0f3N+1k6vcg'
+    >>> key_hashes([{"region": "EU", "sku": "A-1"}])
+    ['Mkd0f3N+1k6vcg']
     """
-    return _key(canonical(subset))
+    return _hashes(map(canonical, subsets))
 
 
-def content_hash_of_item(item: Mapping[str, Any]) -> str:
-    """Key of a whole item as it came: its own keys, with what is nested, without dlt's columns.
+def content_hashes(items: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Keys of whole items as they came: their own keys, with what is nested, without dlt's columns.
 
-    >>> content_hash_of_item({"sku": "A-1", "qty": 3, "tags": ["x", "y"]})
-    'bJIXJQGdlHrCrg'
+    >>> content_hashes([{"sku": "A-1", "qty": 3, "tags": ["x", "y"]}])
+    ['bJIXJQGdlHrCrg']
     """
-    return _key(canonical({k: v for k, v in item.items() if not str(k).startswith(PREFIX)}))
+    return _hashes(map(_content, items))
 
 
 def child_keys(parent_ids: Iterable[Any], table: str, idxs: Iterable[int]) -> list[str]:
@@ -57,11 +58,9 @@ def child_keys(parent_ids: Iterable[Any], table: str, idxs: Iterable[int]) -> li
     >>> child_keys(["kwdvCmGZv/sdzw"], "stock__lots", [0])
     ['8cxX88R057nxFA']
     """
-    digests = [
-        shake_128(f"{parent_id}_{table}_{idx}".encode()).digest(_BYTES)
-        for parent_id, idx in zip(parent_ids, idxs, strict=True)
-    ]
-    return _keys(b"".join(digests), len(digests))
+    return _hashes(
+        f"{parent_id}_{table}_{idx}".encode() for parent_id, idx in zip(parent_ids, idxs, strict=True)
+    )
 
 
 def random_keys(seed: bytes, n: int) -> list[str]:
@@ -69,8 +68,16 @@ def random_keys(seed: bytes, n: int) -> list[str]:
     return _keys(shake_128(seed).digest(_BYTES * n), n)
 
 
-def _key(content: bytes) -> str:
-    return b64encode(shake_128(content).digest(_BYTES))[:_CHARS].decode("ascii")
+def _content(item: Mapping[str, Any]) -> bytes:
+    content = canonical(item)
+    if _PREFIX_IN_JSON not in content:  # so of no key: to look at each key would take as long as all the rest
+        return content
+    return canonical({k: v for k, v in item.items() if not str(k).startswith(PREFIX)})
+
+
+def _hashes(contents: Iterable[bytes]) -> list[str]:
+    digests = [shake_128(content).digest(_BYTES) for content in contents]
+    return _keys(b"".join(digests), len(digests))
 
 
 def _keys(digests: bytes, n: int) -> list[str]:
