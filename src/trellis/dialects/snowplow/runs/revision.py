@@ -97,4 +97,4 @@ def _rewrite(path: str, duplicates: Duplicates) -> tuple[str, int]:
         schema = schema if field.name in schema.names else schema.append(field)
     for name in _MARKS & {*schema.names}:
         schema = schema.remove(schema.get_field_index(name))
-    return target, RowFiles("parquet", "NONE", schema, duplicates).write_file((path, target))
+    return target, RowFiles("parquet", "NONE", schema, duplicates).write_file([path], target)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO, Final, Protocol, cast
+from typing import IO, Final, NamedTuple, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -115,12 +116,11 @@ class RowFiles:
         is_packed = self.compression == "GZIP" and self.format in ("csv", "json")
         return f"{_ENDINGS[self.format]}{'.gz' if is_packed else ''}"
 
-    def write_file(self, part: tuple[str, str]) -> int:
-        """Write the rows of a staged file as a file of the run; how many."""
-        source, target = part
+    def write_file(self, sources: Sequence[str], target: str) -> int:
+        """Write the rows of staged files as a file of the run; how many."""
         writer, count = self._open_writer(Path(target)), 0
         try:
-            for batch in read_rows([source], [*self.schema.names, RECORD_COLUMN]):
+            for batch in read_rows(sources, [*self.schema.names, RECORD_COLUMN]):
                 rows = _aligned(self.duplicates.apply(batch), self.schema)
                 writer.write_batch(rows)
                 count += rows.num_rows
@@ -141,6 +141,23 @@ class RowFiles:
         codec = "snappy" if self.compression == "NONE" else "gzip"
         parquet: RowWriter = pq.ParquetWriter(target, self.schema, compression=codec)
         return parquet
+
+
+class RunPart(NamedTuple):
+    """A file of a run: its table, how the files of that are written, and the staged files of its rows."""
+
+    table: str
+    files: RowFiles
+    sources: tuple[str, ...]
+    target: str
+
+    def staged_bytes(self) -> int:
+        return sum(map(os.path.getsize, self.sources))
+
+
+def write_parts(parts: Iterable[RunPart]) -> list[tuple[str, int]]:
+    """Write files; the table and the number of rows of each."""
+    return [(part.table, part.files.write_file(part.sources, part.target)) for part in parts]
 
 
 def csv_lines(batch: pa.RecordBatch, null: str = NULL, blanks: bytes = _BLANKS) -> pa.Array:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,7 +41,7 @@ from trellis.dialects.snowplow.runs.manifest import (
     RunType,
     is_complete,
 )
-from trellis.dialects.snowplow.runs.row_files import NULL, RowFiles, read_rows
+from trellis.dialects.snowplow.runs.row_files import NULL, RowFiles, RunPart, read_rows, write_parts
 from trellis.dialects.snowplow.stored_families import (
     LOAD_TIME,
     MARKS,
@@ -58,6 +58,9 @@ from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import DataType, Schema, Table
 
 _STAGING: Final = ".trellis"
+PART_BYTES: Final = 4 << 20
+"""Of staged rows: what a file of a run, or a task that writes such files, has at least."""
+T = TypeVar("T")
 
 
 @dataclass
@@ -143,16 +146,17 @@ class _RunWriter:
     def __post_init__(self) -> None:
         self.schema = self.commit.schema
         self.options = families_of(self.schema).options
+        self.is_wide = self.options.layout == "wide"
         self.paths = {name: [file.path for file in files] for name, files in self.commit.files.items()}
 
     def write(self) -> RunManifest:
         self._add_duplicate_contexts()
-        if self.options.layout == "wide":
-            good = self._write_events(GOOD_PATH, NULL)
-            tables = list(self._wide_tables(good))
-        else:
-            tables = list(self._entity_tables())
-            good = self._write_events(events_path(self.options.layout, self.run.format), "")
+        parts = [part for table, path in self._entity_tables() for part in self._parts(table, path)]
+        if EVENTS in self.paths:
+            parts += self._parts(self.schema.tables[EVENTS], *self._place_of_events())
+        self._write_parts(parts)
+        good = self.written.get(EVENTS, 0)
+        tables = self._wide_tables(good) if self.is_wide else self._family_tables()
         earliest, latest = _bounds(self._batches(EVENTS, ["collector_tstamp"]))
         bad = self._write_bad_rows()
         manifest = RunManifest(
@@ -187,8 +191,9 @@ class _RunWriter:
             table = write_contexts(self.schema, self.run.duplicates, staged)
             self.paths.setdefault(table, []).append(staged)
 
-    def _write_events(self, path: str, null: str) -> int:
-        return self._write_table(self.schema.tables[EVENTS], path, null) if EVENTS in self.paths else 0
+    def _place_of_events(self) -> tuple[str, str]:
+        """The folder of events, and what stands for NULL in it."""
+        return (GOOD_PATH, NULL) if self.is_wide else (events_path(self.options.layout, self.run.format), "")
 
     def _wide_tables(self, rows: int) -> Iterator[RunTable]:
         """What the columns of each family were made by."""
@@ -204,29 +209,36 @@ class _RunWriter:
             )
             yield RunTable(EVENTS, tuple(versions), names, GOOD_PATH, families.digests[name], rows)
 
-    def _entity_tables(self) -> Iterator[RunTable]:
-        """Write the tables of entities that have rows."""
-        families = families_of(self.schema)
+    def _entity_tables(self) -> Iterator[tuple[Table, str]]:
+        """The tables of entities that have rows, each with its folder."""
         for name, table in self.schema.tables.items():
-            if name not in self.paths or ENTITY_COLUMN not in table.columns:
-                continue
-            key = _key_of(table)
-            is_recovered = bool(table.hints.get(RECOVERED))
-            path = table_path(self.options.layout, key, self._format_of(table), is_recovered=is_recovered)
-            rows = self._write_table(table, path)
+            if not self.is_wide and name in self.paths and ENTITY_COLUMN in table.columns:
+                is_recovered = bool(table.hints.get(RECOVERED))
+                yield (
+                    table,
+                    table_path(
+                        self.options.layout, _key_of(table), self._format_of(table), is_recovered=is_recovered
+                    ),
+                )
+
+    def _family_tables(self) -> Iterator[RunTable]:
+        """What the tables of entities were made by."""
+        families = families_of(self.schema)
+        for table, path in self._entity_tables():
+            key, is_recovered = _key_of(table), bool(table.hints.get(RECOVERED))
             family = str(key.family)
             yield RunTable(
-                name.partition(VERSION_SIGN)[0],
+                table.name.partition(VERSION_SIGN)[0],
                 (str(key),) if is_recovered else tuple(families.versions[family]),
                 tuple(_visible(table)),
                 path,
                 families.digests[family],
-                rows,
+                self.written[table.name],
                 is_recovered,
             )
 
-    def _write_table(self, table: Table, path: str, null: str = NULL) -> int:
-        """Write the staged rows of a table; how many are left of them."""
+    def _parts(self, table: Table, path: str, null: str = NULL) -> Iterator[RunPart]:
+        """The files that a table becomes; small staged files become one."""
         columns = [table.columns[name] for name in _visible(table)]
         files = RowFiles(
             self._format_of(table),
@@ -238,12 +250,14 @@ class _RunWriter:
         )
         folder = self.draft / path
         folder.mkdir(parents=True, exist_ok=True)
-        parts = [
-            (source, str(folder / f"part-{number:05}.{files.ending}"))
-            for number, source in enumerate(self.paths[table.name])
-        ]
-        rows = self.written[table.name] = sum(self.parallel(files.write_file, parts))
-        return rows
+        for number, sources in enumerate(_packed(self.paths[table.name], os.path.getsize)):
+            yield RunPart(table.name, files, sources, str(folder / f"part-{number:05}.{files.ending}"))
+
+    def _write_parts(self, parts: Sequence[RunPart]) -> None:
+        """Write files side by side, few small ones at once: a table alone may be too small to share."""
+        for written in self.parallel(write_parts, _packed(parts, RunPart.staged_bytes)):
+            for table, rows in written:
+                self.written[table] = self.written.get(table, 0) + rows
 
     def _format_of(self, table: Table) -> FileFormat:
         return "json" if table.hints.get(STAYS_JSON) else self.run.format
@@ -297,6 +311,19 @@ class _RunWriter:
 
     def _batches(self, table: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return read_rows(self.paths.get(table, []), names)
+
+
+def _packed(items: Sequence[T], size: Callable[[T], int]) -> list[tuple[T, ...]]:
+    """The items in order, those in a row together until they have the bytes of a part."""
+    packs: list[list[T]] = []
+    room = 0
+    for item in items:
+        if room <= 0:
+            packs.append([])
+            room = PART_BYTES
+        packs[-1].append(item)
+        room -= size(item)
+    return [tuple(pack) for pack in packs]
 
 
 def _visible(table: Table) -> list[str]:
