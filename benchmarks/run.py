@@ -242,6 +242,7 @@ class Bench:
                     self._tell(f"shredder, {name}: {result.error}")
                     continue
                 second = measured[name, families] = result.figures["seconds"][-1]
+                self._tell(f"shredder, {name}, {families} families: {second:.1f} s")
                 floor = measured.get((FLOOR, families), 0.0)
                 driver = megabytes(result.peak.get("driver"))
                 shown.add_row(name, str(families), seconds(second), times(second, floor), driver)
@@ -316,6 +317,8 @@ class Bench:
             measured = run("lake.py", measure, str(self.folder), "--rows", str(rows), *quick)
             if measured.error:
                 self._tell(f"lake, {measure}: {measured.error}")
+            for name, value in measured.figures.items():
+                self._tell(f"lake, {name}: {value:.2f} s")
             figures |= measured.figures
         shown = table(f"Delta tables: {rows:,} flat rows, micro-batches of 1,000", "", "seconds")
         for name, value in figures.items():
