@@ -16,7 +16,7 @@ __all__ = ["database", "postgres", "private_postgres"]
 Rows = list[dict[str, Any]]
 
 
-LAKES = [pytest.param("delta", marks=pytest.mark.lake)]
+LAKES = [pytest.param(kind, marks=pytest.mark.lake) for kind in ("delta", "iceberg")]
 """Destinations whose merges are jobs of Spark; `make test-lake` runs their tests."""
 
 
@@ -29,7 +29,7 @@ def destination_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
         server: Server = request.getfixturevalue("postgres")
         return server.url(request.getfixturevalue("database"))
-    if request.param == "delta":
+    if request.param in ("delta", "iceberg"):
         request.getfixturevalue("spark")
     path = "shop.duckdb" if request.param == "duckdb" else "lake"
     return f"{request.param}:{tmp_path}/{path}"

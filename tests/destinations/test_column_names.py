@@ -48,6 +48,7 @@ NOON, ONE = (datetime(2026, 1, 1, hour, tzinfo=timezone.utc) for hour in (12, 13
 ENGINES = ("rowid", "filename", "file_index", "file_row_number", "excluded", "alias", "old", "new", "value")
 """What engines call something by themselves."""
 ODD = ('a"b', "a.b", "a b", "Ä", "1")
+NOT_IN_DELTA = frozenset(" ,;{}()=\t\n")
 SYSTEM_COLUMNS = {"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"}
 """What no column of PostgreSQL can be called."""
 
@@ -477,7 +478,8 @@ def _parent(name: str, end: str) -> str | None:
 
 def column_names(words: Words, url: str) -> list[str]:
     taken = {*FIXED} | (SYSTEM_COLUMNS if url.startswith("postgresql:") else set())
-    return sorted(words.names - taken)
+    names = sorted(words.names - taken)
+    return [name for name in names if not NOT_IN_DELTA & {*name}] if url.startswith("delta:") else names
 
 
 @contextmanager

@@ -96,9 +96,9 @@ class LineProjection:
     `names` are those of all fields in the order of the line, `entity_fields` are in the order of the rows.
     Entities of a list are divided by `entity_separator`; within one, `data_start` is between the address of
     its schema and its data. `project_entity` has what becomes of entities with an address, if that is known
-    and they are ordinary ones. Their rows have columns of the line's row, named in `inherited`.
-    `label_column` and `position_column` mark rows with the label of their field and the position of their
-    line.
+    and they are ordinary ones; `reference_of` what the router calls an address that is not known yet. Rows of
+    entities have columns of the line's row, named in `inherited`. `label_column` and `position_column` mark
+    rows with the label of their field and the position of their line.
     """
 
     table: str
@@ -109,6 +109,7 @@ class LineProjection:
     entity_separator: str
     data_start: str
     project_entity: Callable[[str], EntityProjection | None]
+    reference_of: Callable[[str], str | None]
     inherited: Mapping[str, str]
     label_column: str | None = None
     position_column: str | None = None

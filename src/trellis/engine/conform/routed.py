@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Any
 
@@ -74,9 +74,8 @@ class RoutedConformer(LearnedConformer):
         )
         pending: Indexes = np.arange(len(work.lines))
         if self.line_batcher is not None:
-            pending = self._project_lines(self.line_batcher, work)
-            self._route_lines(work, pending, {*work.numbers[pending].tolist()})
-            return self._with_waiting(work.outcome, work.waiting, work.seed)
+            self._conform_by_columns(self.line_batcher, work)
+            return self._with_waiting(work.outcome, sorted(work.waiting), work.seed)
         have_big_ints = work.have_long_number(SAFE)
         if self.batcher is not None:
             ordinary = pending[~have_big_ints]
@@ -177,19 +176,35 @@ class RoutedConformer(LearnedConformer):
         outcome.counts.add(Counts(by_tables.total(), by_tables.total()))
         return remaining
 
-    def _project_lines(self, batcher: LineBatcher, work: BlockWork) -> Indexes:
-        """Build the rows of ordinary lines by columns; the indexes that are left for the exact path."""
+    def _conform_by_columns(self, batcher: LineBatcher, work: BlockWork) -> None:
+        """Build the rows of ordinary lines by columns; the others take the exact path."""
         place = "/".join(map(str, (self.plan.load_id, self._file(work.split.file), work.split.number, "")))
         placed = PlacedLines(work.lines, work.numbers, place)
-        id_generator = self._id_generator(work.seed)
-        batches, remaining = batcher.build_batches(placed, np.arange(len(work.lines)), id_generator)
-        for batch in batches:
+        built = batcher.build_batches(placed, np.arange(len(work.lines)), self._id_generator(work.seed))
+        for batch in built.batches:
             assert batch.origins is not None
             batch.origins = work.numbers[batch.origins]
-        work.outcome.batches += batches
-        loaded = len(work.lines) - len(remaining)
+        work.outcome.batches += built.batches
+        loaded = len(work.lines) - len(built.remaining)
         work.outcome.counts.add(Counts(loaded, loaded))
-        return remaining
+        remaining = built.remaining
+        if built.unknown:
+            remaining = self._postpone(work, remaining, built.unknown)
+        self._route_lines(work, remaining, {*work.numbers[remaining].tolist()})
+
+    def _postpone(self, work: BlockWork, remaining: Indexes, unknown: Mapping[str, Indexes]) -> Indexes:
+        """Let lines wait that need nothing but schemas which are not known; those that are left of the
+        remaining ones.
+
+        The first line of each schema is routed: if it waits for the schema, so do all that have one.
+        """
+        firsts = np.array(sorted({int(indexes[0]) for indexes in unknown.values() if len(indexes)}), np.int64)
+        self._route_lines(work, firsts, {*work.numbers[firsts].tolist()})
+        referred = self.router.findings.observed.references
+        others = [indexes for reference, indexes in unknown.items() if reference not in referred]
+        waiting = np.setdiff1d(np.concatenate([*unknown.values()]), np.concatenate([firsts, *others]))
+        work.waiting += work.numbers[waiting].tolist()
+        return np.setdiff1d(remaining, np.concatenate([firsts, waiting]))
 
     def flush_rows(self) -> list[TableBatch]:
         batches = super()._batches(b"", 0)

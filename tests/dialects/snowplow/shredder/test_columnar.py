@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import trellis
 import trellis.engine.columnar.entity_lines.batcher as batcher
+import trellis.engine.input.blocks as blocks
 from destinations.postgres_server import postgres
 from dialects.snowplow.enriched import (
     ENVELOPE,
@@ -32,6 +33,7 @@ from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.enriched.fields import FIELDS
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.runs.shredder import Shredder
+from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.runner import InlineRunner
 from trellis.pipelines.report import Report
 
@@ -178,6 +180,7 @@ def test_lines_by_columns_give_what_each_gives_alone(format: str, validate: str,
         write_run(folder, events)
         registry = write_registry(folder, documents=schemas)
         patch.setattr(batcher, "MIN_LINES", 1)
+        patch.setattr(blocks, "SAMPLE_LINES", data.draw(st.sampled_from((1, 256))))
         columnar, files = shred(folder, "columnar", registry, **options)
         patch.setattr(batcher, "MIN_LINES", 1_000)
         exact, exact_files = shred(folder, "exact", registry, **options)
@@ -193,9 +196,9 @@ def test_ordinary_lines_go_by_columns_and_others_alone(
     build = batcher.LineBatcher.build_batches
 
     def keep_remaining(self: Any, placed: Any, *others: Any) -> Any:
-        batches, indexes = build(self, placed, *others)
-        remaining.extend(placed.numbers[indexes].tolist())
-        return batches, indexes
+        built = build(self, placed, *others)
+        remaining.extend(placed.numbers[built.remaining].tolist())
+        return built
 
     monkeypatch.setattr(batcher.LineBatcher, "build_batches", keep_remaining)
     call = {"schema": f"{VESSEL_CALL}1-2-1", "data": {"berth": "A-0", "draughtM": 7.50, "tugCount": 0}}
@@ -218,6 +221,38 @@ def test_ordinary_lines_go_by_columns_and_others_alone(
         b"B\t2031-04-30T06:00:00+02:00\t\\N\t\\N\t\\N\t\\N\t\\N": 98,
         b"spaced\t\\N\t\\N\t\\N\t\\N\t\\N\t\\N": 1,
     }
+
+
+def test_lines_wait_for_a_late_schema_without_being_routed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file has two schemas that the first does not show, an unknown one, and bad events."""
+    routed: list[int] = []
+    spread = RoutedFlattener.spread
+
+    def count(self: Any, item: Any, position: Any, check_big_ints: bool) -> Any:
+        if position[0] == 1:
+            routed.append(position[-1])
+        return spread(self, item, position, check_big_ints)
+
+    monkeypatch.setattr(RoutedFlattener, "spread", count)
+    known, late, later = (
+        json.dumps({"schema": f"{VESSEL_CALL}{version}", "data": {"berth": "A"}}, separators=(",", ":"))
+        for version in ("1-0-0", "1-1-0", "1-2-0")
+    )
+    unknown = late.replace("1-1-0", "9-0-0")
+    contexts = [_envelope("contexts", [known, late])] * 200
+    contexts[100] = _envelope("contexts", [later, late])
+    contexts[110] = _envelope("contexts", [late, unknown])
+    events = [_line_with(number, contexts=text) for number, text in enumerate(contexts)]
+    events[120] = _line_with(120, contexts=contexts[0], v_etl="")
+    run = write_run(tmp_path, [_line_with(999, contexts=_envelope("contexts", [known]))])
+    (run / "part-00001").write_text("".join(f"{event}\n" for event in events))
+    report, files = shred(tmp_path, "columnar", write_registry(tmp_path), format="csv")
+    assert (report.rows.read, report.rows.loaded, report.rows.rejected) == (201, 199, 2)
+    [rows] = (content for path, content in files.items() if "name=vessel_call" in path)
+    assert len(rows) == 1 + 2 * 198
+    assert Counter(routed) == {0: 1, 100: 1, 110: 2, 120: 1}
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "postgres"])

@@ -44,6 +44,7 @@ def line_projection(router: EventRouter) -> LineProjection:
         entity_separator=f",{_ENTITY}",
         data_start=_DATA,
         project_entity=lambda address: _entity_projection(router, address),
+        reference_of=lambda address: _reference(router, address),
         inherited={"root_id": "event_id", "root_tstamp": "collector_tstamp"},
         label_column=ENTITY_COLUMN if router.marked else None,
         position_column=RECORD_COLUMN if router.marked else None,
@@ -68,11 +69,22 @@ def _entity_field(name: str) -> EntityField:
 
 
 def _entity_projection(router: EventRouter, address: str) -> EntityProjection | None:
-    try:
-        key = SchemaKey.parse(address)
-    except IgluError:
-        return None
-    family = router.families.get(key)
-    if family is None or router.is_skipped(key):
+    key = _key_of(address)
+    family = None if key is None else router.families.get(key)
+    if key is None or family is None or router.is_skipped(key):
         return None
     return family.projection(key, router.rules.validate)
+
+
+def _reference(router: EventRouter, address: str) -> str | None:
+    key = _key_of(address)
+    if key is None or key in router.families or router.is_skipped(key) or str(key) in router.unresolved:
+        return None
+    return str(key)
+
+
+def _key_of(address: str) -> SchemaKey | None:
+    try:
+        return SchemaKey.parse(address)
+    except IgluError:
+        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timezone
 from typing import Final, NamedTuple
 
@@ -31,6 +31,7 @@ _TRIAL_LINES: Final = 2_000
 _MIN_SHARE: Final = 0.1
 """After so many lines, at least this share must have been built by columns."""
 _MIN_SPLIT: Final = 16
+_NO_LINES: Final[Indexes] = np.empty(0, np.int64)
 
 
 class PlacedLines(NamedTuple):
@@ -39,6 +40,18 @@ class PlacedLines(NamedTuple):
     lines: pa.BinaryArray
     numbers: Indexes
     place: str
+
+
+class BuiltLines(NamedTuple):
+    """The batches of ordinary lines, and the indexes of the others.
+
+    `unknown` are among these: by what the router calls a schema that is not known yet, the lines that are
+    ordinary but for entities of it.
+    """
+
+    batches: list[TableBatch]
+    remaining: Indexes
+    unknown: Mapping[str, Indexes]
 
 
 class LineBatcher:
@@ -51,26 +64,29 @@ class LineBatcher:
 
     def build_batches(
         self, placed: PlacedLines, indexes: Indexes, id_generator: RowIdGenerator
-    ) -> tuple[list[TableBatch], Indexes]:
-        """Batches of the ordinary lines among those with these indexes, and the indexes of the others. The
-        origins of rows are indexes."""
+    ) -> BuiltLines:
+        """Build the ordinary lines among those with these indexes. The origins of rows are indexes."""
         builder = self.builders.root_builder(self.projection.table)
         is_worthwhile = self.tried < _TRIAL_LINES or self.built >= _MIN_SHARE * self.tried
         if len(indexes) < MIN_LINES or not is_worthwhile or not self._fits(builder):
-            return [], indexes
+            return BuiltLines([], indexes, {})
         split = split_lines(placed.lines, indexes, self.projection.names, self.projection.separator)
         batches: list[TableBatch] = []
+        unknown: dict[str, Indexes] = {}
 
         def build(texts: pa.Table, indexes: Indexes) -> Indexes:
             rows = _LineRows(self, placed, texts, indexes)
             batches.extend(rows.build_batches(id_generator))
+            for reference, found in rows.unknown.items():
+                unknown[reference] = np.union1d(unknown.get(reference, _NO_LINES), indexes[found])
             return indexes[~rows.fits]
 
         remaining = build_in_parts(build, split.texts, split.lines, _MIN_SPLIT)
         remaining = np.union1d(split.misfits, remaining)
-        self.tried += len(indexes)
+        postponed = np.unique(np.concatenate([_NO_LINES, *unknown.values()]))
+        self.tried += len(indexes) - len(postponed)
         self.built += len(indexes) - len(remaining)
-        return batches, remaining
+        return BuiltLines(batches, remaining, unknown)
 
     def _fits(self, builder: TableBuilder) -> bool:
         """Whether the table of the lines has a column for each text."""
@@ -101,7 +117,7 @@ class _ReadEntities(NamedTuple):
 
 class _LineRows:
     """The rows of some lines whose texts are known by field. `fits` is cleared for lines that are not
-    ordinary."""
+    ordinary. `unknown` are lines by the schema of an entity that is not known yet."""
 
     def __init__(self, batcher: LineBatcher, placed: PlacedLines, texts: pa.Table, indexes: Indexes) -> None:
         self.batcher, self.projection = batcher, batcher.projection
@@ -110,6 +126,7 @@ class _LineRows:
         numbers = pa.array(placed.numbers[indexes]).cast(pa.string())
         self.positions = pc.binary_join_element_wise(placed.place, numbers, "")
         self.values: dict[str, pa.Array] = {}
+        self.unknown: dict[str, Indexes] = {}
 
     def build_batches(self, id_generator: RowIdGenerator) -> list[TableBatch]:
         """The batches of the lines that fit. Raises FastPathMiss."""
@@ -133,10 +150,13 @@ class _LineRows:
         """Read the entities of lines that still fit."""
         readers: list[tuple[EntityReader, Indexes]] = []
         for address, places in entities.by_address():
-            if (reader := self.batcher.reader_of(address)) is None:
-                self.fits[entities.rows[places]] = False
-            else:
+            if (reader := self.batcher.reader_of(address)) is not None:
                 readers.append((reader, places))
+            elif (reference := self.projection.reference_of(address)) is not None:
+                self.unknown[reference] = entities.rows[places]
+            else:
+                self.fits[entities.rows[places]] = False
+        self._postpone_unknown()
         for reader, all_places in readers:
             places = all_places[self.fits[entities.rows[all_places]]]
             if not len(places):
@@ -146,6 +166,12 @@ class _LineRows:
             fit[read.places] = read.fits
             self.fits[entities.rows[places[~fit]]] = False
             yield _ReadEntities(reader, places, read)
+
+    def _postpone_unknown(self) -> None:
+        """Leave out lines with entities of unknown schemas; `unknown` keeps those that are ordinary else."""
+        self.unknown = {reference: rows[self.fits[rows]] for reference, rows in self.unknown.items()}
+        for rows in self.unknown.values():
+            self.fits[rows] = False
 
     def _line_batch(self, builder: TableBuilder, id_generator: RowIdGenerator) -> TableBatch:
         assert builder.table is not None
