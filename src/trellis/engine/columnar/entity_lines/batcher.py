@@ -77,8 +77,8 @@ class LineBatcher:
         def build(texts: pa.Table, indexes: Indexes) -> Indexes:
             rows = _LineRows(self, placed, texts, indexes)
             batches.extend(rows.build_batches(id_generator))
-            for reference, found in rows.unknown.items():
-                unknown[reference] = np.union1d(unknown.get(reference, _NO_LINES), indexes[found])
+            for reference, places in rows.unknown.items():
+                unknown[reference] = np.union1d(unknown.get(reference, _NO_LINES), indexes[places])
             return indexes[~rows.fits]
 
         remaining = build_in_parts(build, split.texts, split.lines, _MIN_SPLIT)
