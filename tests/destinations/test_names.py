@@ -165,10 +165,16 @@ def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_plan_says_what_it_would_do_and_does_nothing(shop: Pipeline, destination_url: str) -> None:
     statements = " ".join(shop.plan([{"a": 1, "k": [1]}], table="t").statements)
     assert "CREATE TABLE" in statements
-    assert '"t__k"' in statements
+    assert "t__k" in statements
     assert dict(shop.destination.catalog(shop.dataset)) == {}
     shop.load([{"a": 1}], table="t")
     assert shop.plan([{"a": 2}], table="t").statements == ()
     (statement,) = shop.plan([{"b": "x"}], table="t").statements
-    types = {"duckdb": "VARCHAR", "parquet": "string", "postgresql": "varchar"}
-    assert statement.endswith(f'ADD COLUMN "b" {types[destination_url.partition(":")[0]]}')
+    endings = {
+        "duckdb": 'ADD COLUMN "b" VARCHAR',
+        "parquet": 'ADD COLUMN "b" string',
+        "postgresql": 'ADD COLUMN "b" varchar',
+        "delta": "ADD COLUMNS (`b` STRING)",
+        "iceberg": "ADD COLUMNS (`b` STRING)",
+    }
+    assert statement.endswith(endings[destination_url.partition(":")[0]])

@@ -28,12 +28,17 @@ NOTES_PROPERTY: Final = "trellis.notes"
 COLUMN_MAPPING: Final = "delta.columnMapping.mode"
 """The property of a Delta table whose files do not name its columns, unless it is `none`."""
 
-_SUMMARY_COUNTS: Final = ("inserted", "updated", "deleted")
-"""What the summary of a snapshot counts of a MERGE, where there are any, in the order of `MERGE_METRICS`."""
+_MERGE_SUMMARY: Final = "summary['spark.merge-into.num-target-rows-{}']"
+_ICEBERG_COUNTS: Final = (
+    f"if(operation = 'append', summary['added-records'], {_MERGE_SUMMARY.format('inserted')})",
+    _MERGE_SUMMARY.format("updated"),
+    _MERGE_SUMMARY.format("deleted"),
+)
+"""What a snapshot counts of a MERGE, in the order of `MERGE_METRICS`. One that can only insert appends."""
 _MERGE_COUNTS: Final = "SELECT {} FROM {{table}}.snapshots WHERE summary['{}'] = {{label}}".format(
     ", ".join(
-        f"coalesce(max(CAST(summary['spark.merge-into.num-target-rows-{count}'] AS BIGINT)), 0) AS {name}"
-        for count, name in zip(_SUMMARY_COUNTS, MERGE_METRICS, strict=True)
+        f"coalesce(max(CAST({count} AS BIGINT)), 0) AS {name}"
+        for count, name in zip(_ICEBERG_COUNTS, MERGE_METRICS, strict=True)
     ),
     LABEL_PROPERTY,
 )
