@@ -52,6 +52,20 @@ def test_shred_load_and_status(trellis: Trellis, folder: Path) -> None:
     assert states[1][0]["tables"] == [{"name": TABLE, "rows": 1}, {"name": "events", "rows": 1}]
 
 
+def test_rows_wait_in_another_folder(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    (folder / "file").touch()
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred, "--staging", "file/stage")
+    assert ran.code == 3
+    assert "rows cannot be staged there (Not a directory); check the path" in ran.err
+    ran = trellis(*shred, "--staging", "stage")
+    assert (ran.code, ran.err) == (0, "")
+    assert [path.name for path in (folder / "out").iterdir()] == [RUN]
+    assert [*(folder / "stage").iterdir()] == []
+
+
 def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:
     write_registry(folder)
     write_run(folder, [enriched_line(1)])

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import HOW, WHERE, Debug, Engine, Json, Master, Remote, Setting, option
-from trellis.dialects.snowplow.commands.arguments import Registry
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import HOW, WHERE, Debug, Json, option
+from trellis.dialects.snowplow.commands.arguments import Registry, ReplayArguments
 from trellis.dialects.snowplow.commands.snowplow import Dataset, Runs, To, Verify, snowplow
 
 __all__ = ["snowplow"]
@@ -94,6 +95,7 @@ def adopt_table(
 
 
 @snowplow.command("replay")
+@expand_groups
 def replay_events(
     schema: Registry,
     to: To,
@@ -104,10 +106,8 @@ def replay_events(
     of_schema: Annotated[
         str, option("--of-schema", metavar="URI", panel=HOW, help="Events of one schema alone.")
     ] = "",
-    settings: Setting = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
+    *,
+    arguments: ReplayArguments,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -120,7 +120,7 @@ def replay_events(
     from trellis.dialects.snowplow.commands.tables import open_replayer, show_replay
 
     with open_loader(to, schema, dataset) as loader:
-        replayer = open_replayer(loader, schema, settings, (engine, master, remote))
+        replayer = open_replayer(loader, schema, arguments)
         report = replayer.replay(reason, of_schema)
     if json:
         print_json(report.to_dict())

@@ -46,6 +46,7 @@ def open_shredder(arguments: ShredArguments, tell: ProgressCallback = ignore_pro
         None if arguments.dedup_store is None else open_event_store(arguments.dedup_store),
         {**rules, **settings},
         tell,
+        arguments.staging,
     )
 
 

@@ -53,6 +53,8 @@ class Shredder:
     store: EventStore | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     tell: ProgressCallback = ignore_progress
+    staging: str | None = None
+    """The folder or URL where rows wait for their files; None: below `out`."""
 
     def shred(self, source: str) -> list[Report]:
         """Shred a run folder, or all in a folder that are not in `out` yet.
@@ -97,7 +99,10 @@ class Shredder:
             identity or name,
         )
         context = _RunContext(
-            target, {**self.settings, "text": has_lines, "as_json": self.format == "json"}, self.tell
+            target,
+            {**self.settings, "text": has_lines, "as_json": self.format == "json"},
+            self.tell,
+            self.staging,
         )
         job = LoadJob(
             (LoadInput(records, TableRequest("")),),
@@ -133,10 +138,10 @@ class _RunContext:
     destination: RunFolder
     settings: Mapping[str, Any]
     tell: ProgressCallback
+    staging: str | None
     name: str = DIALECT
     dialect: str = DIALECT
     dataset: str = ""
-    staging: str | None = None
 
     @property
     def rules(self) -> Dialect:
