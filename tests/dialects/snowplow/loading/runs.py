@@ -50,7 +50,7 @@ def shred_for(profile: str, folder: Path, registry: str, lines: list[str], **opt
     source.mkdir()
     run = write_run(source, lines, f"run=2031-04-05-{number:02}-00-00")
     references = RegistryReferences.open(registry)
-    Shredder(folder / "out", references, InlineRunner(), profile=profile, **options).shred(str(run))
+    [_] = Shredder(folder / "out", references, InlineRunner(), profile=profile, **options).shred(str(run))
     return folder / "out" / run.name
 
 

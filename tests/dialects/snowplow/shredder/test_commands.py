@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from cli.conftest import Trellis
@@ -64,6 +65,23 @@ def test_rows_wait_in_another_folder(trellis: Trellis, folder: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert [path.name for path in (folder / "out").iterdir()] == [RUN]
     assert [*(folder / "stage").iterdir()] == []
+
+
+def test_runs_before_one_that_is_refused_are_shown(trellis: Trellis, folder: Path) -> None:
+    later = "run=2031-04-06-06-00-00"
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    write_run(folder, [enriched_line(2, vessel_call("1-0-0", berth="B"))], later)
+    (folder / "out" / later).mkdir(parents=True)
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred, "--json")
+    assert ran.code == 2
+    assert [run["rows"]["loaded"] for run in ran.json["runs"]] == [1]
+    assert ran.json["error"]["message"] == (
+        f"out/{later}: an incomplete run is in the way; delete the folder, or name another with --out"
+    )
+    shutil.rmtree(folder / "out" / RUN)
+    assert trellis(*shred).out.splitlines()[0] == f"Loaded . into out/{RUN}"
 
 
 def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:

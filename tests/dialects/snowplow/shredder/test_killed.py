@@ -41,7 +41,7 @@ for part in owners:
 setattr(owner, name, lambda *_, **__: os._exit(9))
 store = SqliteEventStore(f"{folder}/events.db")
 references = RegistryReferences.open(registry)
-Shredder(Path(folder, "out"), references, InlineRunner(), store=store).shred(folder)
+[_] = Shredder(Path(folder, "out"), references, InlineRunner(), store=store).shred(folder)
 """
 
 

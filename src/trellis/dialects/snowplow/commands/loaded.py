@@ -141,17 +141,13 @@ def archive_loaded_runs(
     """Move the runs that are loaded into another folder, from which they load again elsewhere."""
     from pathlib import Path
 
-    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader
     from trellis.dialects.snowplow.commands.tables import show_archived
     from trellis.dialects.snowplow.runs.loading.archive import archive_runs
 
     with open_loader(to, schema, dataset) as loader:
-        runs = archive_runs(loader, place, Path(into))
-    if json:
-        print_json({"runs": [run.to_dict() for run in runs]})
-    else:
-        show_archived(runs, console())
+        print_reports("runs", archive_runs(loader, place, Path(into)), json, show_archived)
 
 
 @snowplow.command("script")

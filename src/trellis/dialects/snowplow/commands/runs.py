@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast, get_args
 
 from rich.table import Table
 
-from trellis.cli.output.console import console, print_json
+from trellis.cli.output.console import console
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
@@ -38,20 +38,7 @@ def verification_of(text: str) -> Verification:
     return cast(Verification, text)
 
 
-def print_runs(reports: Iterable[RunReport], as_json: bool) -> None:
-    """Print what became of runs, also of those before one that cannot be loaded."""
-    if as_json:
-        print_json({"runs": [report.to_dict() for report in reports]})
-        return
-    loaded: list[RunReport] = []
-    try:
-        loaded.extend(reports)
-    finally:
-        if loaded:
-            _show(loaded)
-
-
-def _show(reports: Sequence[RunReport]) -> None:
+def show_runs(reports: Sequence[RunReport]) -> None:
     table = Table("Run", "State", "Table", "Rows", box=None, header_style="bold")
     for report in reports:
         rows = [(name, str(count)) for name, count in report.rows.items()] or [("", "")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trellis.cli.output.console import counted, grid, indented
+from trellis.cli.output.console import console, counted, grid, indented
 from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry
 from trellis.dialects.snowplow.client.http import HttpRegistry
 from trellis.dialects.snowplow.client.locator import is_store, open_registry, registry_key
@@ -105,9 +105,10 @@ def show_replay(report: ReplayReport, out: Console) -> None:
             out.print(statement, soft_wrap=True)
 
 
-def show_archived(runs: Sequence[ArchivedRun], out: Console) -> None:
+def show_archived(runs: Sequence[ArchivedRun]) -> None:
     for run in runs:
-        out.print(f"{run.run}: {f'moved to {run.target}' if run.target else 'not loaded, left alone'}")
+        state = f"moved to {run.target}" if run.target else "not loaded, left alone"
+        console().print(f"{run.run}: {state}", soft_wrap=True)
 
 
 def redshift_scripts(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,19 +56,20 @@ class Shredder:
     staging: str | None = None
     """The folder or URL where rows wait for their files; None: below `out`."""
 
-    def shred(self, source: str) -> list[Report]:
+    def shred(self, source: str) -> Iterator[Report]:
         """Shred a run folder, or all in a folder that are not in `out` yet.
 
-        Raises UsageError, SchemaError, RegistryUnavailable, SparkError.
+        A run is shredded when its report is asked for. Raises UsageError, SchemaError, RegistryUnavailable,
+        SparkError.
         """
         runs = find_runs(Path(source))
         if not runs:
             raise UsageError(f"{source}: no runs here; expected folders such as run=2031-04-05-06-00-00")
         reading = ReadOptions(line_extensions=LINE_EXTENSIONS)
-        return [
+        return (
             self.shred_run(records_of([str(run)], self.runner, read_options=reading), run.name)
             for run in runs
-        ]
+        )
 
     def shred_run(self, records: Records, name: str, identity: str = "") -> Report:
         """Shred records into a run folder of this name, unless it is there.
