@@ -32,7 +32,10 @@ def loaded(trellis: Trellis, folder: Path) -> Trellis:
     assert trellis(*shred, "--engine", "inline").code == 0
     ran = trellis("snowplow", "load", "out", *WAREHOUSE)
     assert (ran.code, ran.err) == (0, "")
-    assert f"{RUN}: 2 events failed, see table failed_events" in ran.out
+    assert ran.out.splitlines()[-2:] == [
+        f"{RUN}: 2 events failed, see table failed_events",
+        f"{RUN}: events in 3 = loaded 1 + failed 2",
+    ]
     write_registry(folder)
     return trellis
 
@@ -136,6 +139,8 @@ def test_runs_before_one_that_is_refused_are_shown(loaded: Trellis, folder: Path
     (folder / "out" / later / COMPLETION_FILE).write_text("{}")
     ran = loaded("snowplow", "load", "out", *WAREHOUSE)
     assert (ran.code, ran.out.splitlines()[-1].split()) == (2, [RUN, "already", "loaded"])
+    assert loaded("snowplow", "load", "out", *WAREHOUSE, "-q").out == ""
+    assert RUN in loaded("snowplow", "status", "out", *WAREHOUSE, "-q", "--until", "2031-04-06").out
     assert ran.err.startswith(
         f"error: out/{later}: shredding_complete.json and families.json are not those of a"
     )

@@ -53,6 +53,19 @@ def test_shred_load_and_status(trellis: Trellis, folder: Path) -> None:
     assert states[1][0]["tables"] == [{"name": TABLE, "rows": 1}, {"name": "events", "rows": 1}]
 
 
+def test_the_report_of_a_run_says_where_bad_events_are(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A")), "no event"])
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred)
+    bad = f"out/{RUN}/output=bad/vendor=com.snowplowanalytics.snowplow.badrows"
+    assert f"1 row rejected; see {bad} for the lines and reasons" in ran.out
+    assert (folder / bad / "name=loader_parsing_error").is_dir()
+    assert f"{TABLE}     1  table, 11 columns: schema_vendor" in ran.out
+    assert "rows in 2 = loaded 1 + rejected 1 + dropped 0" in ran.out
+    assert trellis(*shred, "-q").out == ""
+
+
 def test_rows_wait_in_another_folder(trellis: Trellis, folder: Path) -> None:
     write_registry(folder)
     write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])

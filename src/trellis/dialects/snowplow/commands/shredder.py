@@ -9,6 +9,7 @@ from typing import Final, cast, get_args
 from trellis.cli.commands.load import settings_of
 from trellis.cli.output.console import console, progress
 from trellis.cli.output.load_report import show
+from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.references import RegistryReferences
 from trellis.dialects.snowplow.commands.arguments import ShredArguments
 from trellis.dialects.snowplow.events.families import Layout
@@ -60,7 +61,7 @@ def shred_each(arguments: ShredArguments, source: str) -> Iterator[Report]:
 
 
 def show_shredded(source: str, reports: Sequence[Report]) -> None:
-    for report in reports:
+    for report in () if is_quiet() else reports:
         show(report, [source], console())
 
 

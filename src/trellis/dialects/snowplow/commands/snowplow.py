@@ -72,10 +72,10 @@ def load_runs(
     A run that is loaded already is passed over. Ends with an error at the first run that cannot be loaded.
     """
     from trellis.cli.output.console import print_reports
-    from trellis.dialects.snowplow.commands.runs import open_loader, show_runs
+    from trellis.dialects.snowplow.commands.runs import open_loader, show_loaded
 
     with open_loader(to, schema, dataset, verify, retries) as loader:
-        print_reports("runs", loader.load(place), json, show_runs)
+        print_reports("runs", loader.load(place), json, show_loaded)
 
 
 @snowplow.command("status")

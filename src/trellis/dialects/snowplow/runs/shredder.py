@@ -16,8 +16,9 @@ from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.runs.duplicates import Deduplication, renamed_note
 from trellis.dialects.snowplow.runs.event_store import EventStore
+from trellis.dialects.snowplow.runs.layouts import BAD_PATH
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
-from trellis.dialects.snowplow.runs.run_folder import RunFolder
+from trellis.dialects.snowplow.runs.run_folder import HIDDEN, RunFolder
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import Records
 from trellis.engine.runner import Runner
@@ -117,19 +118,31 @@ class Shredder:
             report = loader.run(job, load_id=name)
         with suppress(OSError):  # another run may be under way
             Path(target.staging("")).rmdir()
-        return _without_duplicates(report, target)
+        return _report_of_files(report, target)
 
 
-def _without_duplicates(report: Report, target: RunFolder) -> Report:
-    """The report of what is in the files: copies of events count as dropped."""
+def _report_of_files(report: Report, target: RunFolder) -> Report:
+    """The report of what is in the files: copies of events count as dropped, and there was nothing before."""
     if target.manifest is None:
         return report
     dropped = len(target.duplicates.dropped)
     report.rows.loaded -= dropped
     report.rows.dropped += dropped
-    written = target.written
-    tables = tuple(replace(table, rows=written.get(table.name, table.rows)) for table in report.tables)
-    return replace(report, tables=tables, notes=(*report.notes, *renamed_note(target.duplicates)))
+    tables = tuple(
+        replace(
+            table,
+            rows=target.written.get(table.name, table.rows),
+            columns_added=tuple(name for name in table.columns_added if name not in HIDDEN),
+        )
+        for table in report.tables
+    )
+    return replace(
+        report,
+        tables=tables,
+        changes=(),
+        rejected_lines=str(target.path / BAD_PATH),
+        notes=(*report.notes, *renamed_note(target.duplicates)),
+    )
 
 
 @dataclass
