@@ -115,11 +115,11 @@ def replay_events(
 
     They are in the table failed_events, with the reason and the schema.
     """
-    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.console import console, print_json, quiet_children
     from trellis.dialects.snowplow.commands.runs import open_loader
     from trellis.dialects.snowplow.commands.tables import open_replayer, show_replay
 
-    with open_loader(to, schema, dataset) as loader:
+    with quiet_children(debug), open_loader(to, schema, dataset) as loader:
         replayer = open_replayer(loader, schema, arguments)
         report = replayer.replay(reason, of_schema)
     if json:

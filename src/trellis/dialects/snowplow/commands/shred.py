@@ -27,10 +27,11 @@ def shred_runs(
 
     A folder appears when it is complete. Runs that are there already are passed over.
     """
-    from trellis.cli.output.console import print_reports
+    from trellis.cli.output.console import print_reports, quiet_children
     from trellis.dialects.snowplow.commands.shredder import show_shredded, shred_each
 
-    print_reports("runs", shred_each(arguments, source), json, partial(show_shredded, source))
+    with quiet_children(debug):
+        print_reports("runs", shred_each(arguments, source), json, partial(show_shredded, source))
 
 
 @expand_groups
