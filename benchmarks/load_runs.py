@@ -27,7 +27,7 @@ def shredded(run: str, schemas: str, out: Path) -> Path:
     from trellis.engine.spark.job import SparkRunner
 
     resolve = RegistryReferences.open(schemas)
-    Shredder(out, resolve, SparkRunner(), profile="postgres", deduplication="none").shred(run)
+    [_] = Shredder(out, resolve, SparkRunner(), profile="postgres", deduplication="none").shred(run)
     return out / Path(run).name
 
 

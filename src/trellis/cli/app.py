@@ -28,7 +28,7 @@ from trellis.cli.commands.run import drop_resources, run_source
 from trellis.cli.commands.schema import schemas
 from trellis.cli.commands.stream import stream_records
 from trellis.cli.help_text import tidy_help
-from trellis.cli.output.console import print_warning
+from trellis.cli.output.console import completed, print_json, print_warning
 from trellis.cli.verbosity import reset_verbosity
 from trellis.dialects import registrations
 from trellis.errors import TrellisError, UsageError
@@ -86,6 +86,7 @@ def run(argv: Sequence[str]) -> int:
     """Run one command line and give its exit code. Errors are one sentence on stderr."""
     arguments.debug.clear()
     reset_verbosity()
+    completed.clear()
     warnings.showwarning = print_warning
     words = [*argv, "--help"] if not argv or (len(argv) == 1 and argv[0] in _GROUPS) else list(argv)
     with _Interrupts() as interrupts:
@@ -104,6 +105,8 @@ def run(argv: Sequence[str]) -> int:
     if code == STOPPED:
         loading = bool(words) and words[0] == "load"
         _say("stopped; nothing was loaded" if loading else "stopped")
+        if completed:
+            print_json(completed)
     return code if isinstance(code, int) else 0
 
 
@@ -114,8 +117,6 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
     message, exit_code = _explained(bad, argv)
     _error(message)
     if "--json" in argv:
-        from trellis.cli.output.console import print_json
-
         code = UsageError.error_code if exit_code == UsageError.exit_code else "internal"
         error = {
             "type": type(bad).__name__,
@@ -124,7 +125,7 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
             "retryable": False,
             "exit_code": exit_code,
         }
-        print_json({"error": bad.to_dict() if isinstance(bad, TrellisError) else error})
+        print_json({**completed, "error": bad.to_dict() if isinstance(bad, TrellisError) else error})
     return exit_code
 
 

@@ -34,3 +34,13 @@ def in_threads(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
         return
     with ThreadPoolExecutor(min(THREADS, len(items), os.cpu_count() or 1)) as pool:
         yield from pool.map(work, items)
+
+
+def prefetch(items: Iterator[T]) -> Iterator[T]:
+    """The same items; the next one is made in a thread while the caller works on this one."""
+    end = object()
+    with ThreadPoolExecutor(1) as pool:
+        upcoming = pool.submit(next, items, end)
+        while (item := upcoming.result()) is not end:
+            upcoming = pool.submit(next, items, end)
+            yield item  # type: ignore[misc]

@@ -90,6 +90,8 @@ class Report:
     kept_in: tuple[str, ...] = ()
     """The tables that keep the discards."""
     rejects: Tally = field(default_factory=Tally)
+    rejected_lines: str = ""
+    """The folder of the rejected lines, where no table keeps them."""
     notes: tuple[str, ...] = ()
     alerts: Mapping[str, str] = field(default_factory=dict)
     """Tables that come close to a limit, each with a sentence about it."""

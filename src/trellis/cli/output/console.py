@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
@@ -44,6 +44,36 @@ def _console(stderr: bool) -> Console:
 def _has_width(stream: TextIO) -> bool:
     """Whether there is a screen that lines have to fit on, or a user who says how wide they are to be."""
     return stream.isatty() or "COLUMNS" in os.environ
+
+
+completed: dict[str, Any] = {}
+"""What a command with --json had done when it failed: it is printed together with the error."""
+
+
+class Printable(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+R = TypeVar("R", bound=Printable)
+
+
+def print_reports(
+    name: str, reports: Iterable[R], as_json: bool, show: Callable[[Sequence[R]], None]
+) -> None:
+    """Print what a command does one after the other, also what it had done before an error."""
+    done: list[R] = []
+    try:
+        done.extend(reports)
+    except BaseException:
+        if as_json:
+            completed[name] = [report.to_dict() for report in done]
+        elif done:
+            show(done)
+        raise
+    if as_json:
+        print_json({name: [report.to_dict() for report in done]})
+    else:
+        show(done)
 
 
 def print_json(value: Any) -> None:

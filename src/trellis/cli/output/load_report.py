@@ -36,9 +36,10 @@ def show(report: Report, sources: Sequence[str], out: Console) -> None:
     _drift(report, out)
     _variants(report, out)
     _statements(report, out)
-    _left_out("value", "discarded", report.kept_in, report.discards, report, out)
-    _left_out("value", "truncated", (DISCARDS,), report.truncated, report, out)
-    _left_out("row", "rejected", (REJECTS,), report.rejects, report, out)
+    _left_out("value", "discarded", _place(report.kept_in), report.discards, report, out)
+    _left_out("value", "truncated", _place((DISCARDS,)), report.truncated, report, out)
+    lines = f"{report.rejected_lines} for the lines and reasons" if report.rejected_lines else ""
+    _left_out("row", "rejected", lines or _place((REJECTS,)), report.rejects, report, out)
     _failures(report, out)
     notes = (*report.notes, *report.alerts.values())
     if notes:
@@ -166,12 +167,13 @@ def _added(all_changes: Sequence[Change]) -> Iterator[tuple[str, Sequence[Column
 
 
 def _statements(report: Report, out: Console) -> None:
-    _listed("Statements", report.statements, out)
+    show_statements("Statements", report.statements, out)
     if report.ddl is not None:
-        _listed(f"As {report.ddl[0]} would get it", report.ddl[1], out)
+        show_statements(f"As {report.ddl[0]} would get it", report.ddl[1], out)
 
 
-def _listed(title: str, statements: Sequence[str], out: Console) -> None:
+def show_statements(title: str, statements: Sequence[str], out: Console) -> None:
+    """On a terminal the beginning of the first ones, unless all was asked for."""
     if not statements:
         return
     out.print(f"\n{title}", style="bold")
@@ -192,14 +194,16 @@ def _first_part(statement: str) -> str:
     return statement if len(statement) <= STATEMENT else f"{statement[: STATEMENT - 3]}..."
 
 
-def _left_out(
-    what: str, became: str, tables: Sequence[str], tally: Tally, report: Report, out: Console
-) -> None:
+def _place(tables: Sequence[str]) -> str:
+    names = f"table {tables[0]}" if len(tables) == 1 else f"tables {' and '.join(tables)}"
+    return f"{names} for source position and reason"
+
+
+def _left_out(what: str, became: str, place: str, tally: Tally, report: Report, out: Console) -> None:
     if not tally.count:
         return
     would = "would be " if report.dry_run else ""
-    names = f"table {tables[0]}" if len(tables) == 1 else f"tables {' and '.join(tables)}"
-    look = "" if report.dry_run else f"; see {names} for source position and reason"
+    look = "" if report.dry_run else f"; see {place}"
     out.print(f"\n{counted(tally.count, what)} {would}{became}{look}", style="bold yellow", soft_wrap=True)
     reason_counts = sorted(tally.by_reason.items(), key=lambda item: -item[1])
     reasons = grid("Rows", "Why", right=("Rows",))

@@ -7,10 +7,9 @@ that it may run twice, or on two machines at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +28,7 @@ from trellis.destinations.postgres.session import (
 from trellis.destinations.postgres.text import blocks
 from trellis.destinations.refusals import first_line
 from trellis.destinations.sql.names import quoted
+from trellis.engine.parallel import prefetch
 from trellis.engine.staging.stage import StagedFile
 from trellis.errors import DestinationError, TrellisError
 from trellis.schema.model import Table
@@ -38,8 +38,6 @@ BATCH_ROWS = 16 << 10
 FILE_BITS = 40
 """The place of a row is the number of its file, and in these bits its number in the file."""
 _GONE = ("42P01", "3F000")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -174,7 +172,7 @@ def _copy_row_group(session: Session, task: CopyTask, row_group: RowGroup) -> No
     try:
         with session.db.cursor() as cursor:
             with cursor.copy(statement.encode()) as copy:
-                for block in _prefetch(_blocks(row_group)):
+                for block in prefetch(_blocks(row_group)):
                     copy.write(block)
             copied = cursor.rowcount
     except psycopg.Error as bad:
@@ -199,16 +197,6 @@ def _blocks(row_group: RowGroup) -> Iterator[bytes]:
 def _batches(row_group: RowGroup) -> Iterator[pa.RecordBatch]:
     with _reading(row_group.path), pq.ParquetFile(row_group.path) as file:
         yield from file.iter_batches(BATCH_ROWS, row_groups=[row_group.group])
-
-
-def _prefetch(blocks: Iterator[T]) -> Iterator[T]:
-    """The same blocks; the next one is made while the caller writes this one."""
-    end = object()
-    with ThreadPoolExecutor(1) as pool:
-        upcoming = pool.submit(next, blocks, end)
-        while (block := upcoming.result()) is not end:
-            upcoming = pool.submit(next, blocks, end)
-            yield block  # type: ignore[misc]
 
 
 @contextmanager

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialects.snowplow.enriched import write_run
+from trellis.cli.arguments import EngineArguments
 from trellis.destinations.lake.store import TableName
 from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.client.references import RegistryReferences
+from trellis.dialects.snowplow.commands.arguments import ReplayArguments
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
@@ -26,6 +28,7 @@ DATA: Final[dict[str, dict[str, Any]]] = {
     "1-2-1": {"tugCount": 2},
 }
 """What each version of F adds."""
+REPLAY_INLINE: Final = ReplayArguments(engine=EngineArguments("inline"))
 
 
 def shred(
@@ -47,7 +50,7 @@ def shred_for(profile: str, folder: Path, registry: str, lines: list[str], **opt
     source.mkdir()
     run = write_run(source, lines, f"run=2031-04-05-{number:02}-00-00")
     references = RegistryReferences.open(registry)
-    Shredder(folder / "out", references, InlineRunner(), profile=profile, **options).shred(str(run))
+    [_] = Shredder(folder / "out", references, InlineRunner(), profile=profile, **options).shred(str(run))
     return folder / "out" / run.name
 
 

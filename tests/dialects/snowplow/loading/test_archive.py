@@ -62,5 +62,5 @@ def test_another_run_of_the_same_name_stays(warehouse: DuckDBWarehouse, tmp_path
     shutil.copytree(run, archive / run.name)
     (archive / run.name / COMPLETION_FILE).write_text("{}")
     with pytest.raises(UsageError, match="another run of this name is archived; name another folder"):
-        archive_runs(loader(warehouse, registry), str(tmp_path / "out"), archive)
+        list(archive_runs(loader(warehouse, registry), str(tmp_path / "out"), archive))
     assert run.exists()

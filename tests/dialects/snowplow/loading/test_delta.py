@@ -10,7 +10,7 @@ import pytest
 
 from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, event_id, vessel_call, write_registry
 from dialects.snowplow.families import document
-from dialects.snowplow.loading.runs import TABLE, load, loader, rows, shred
+from dialects.snowplow.loading.runs import REPLAY_INLINE, TABLE, load, loader, rows, shred
 from trellis.destinations.lake.delta import DeltaStore
 from trellis.dialects.snowplow.commands.tables import open_replayer
 from trellis.dialects.snowplow.runs.loading.replay import ReplayReport
@@ -119,7 +119,7 @@ def test_b24_two_loaders_of_one_run_load_it_once(
 
 
 def replay(warehouse: DeltaWarehouse, registry: str) -> ReplayReport:
-    replayer = open_replayer(loader(warehouse, registry), registry, None, ("inline", None, None))
+    replayer = open_replayer(loader(warehouse, registry), registry, REPLAY_INLINE)
     return replayer.replay()
 
 

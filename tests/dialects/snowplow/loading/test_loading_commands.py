@@ -11,6 +11,7 @@ import pytest
 from cli.conftest import Trellis
 from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, vessel_call, write_registry, write_run
 from dialects.snowplow.loading.runs import TABLE
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE
 
 RUN = "run=2031-04-05-06-00-00"
@@ -31,7 +32,10 @@ def loaded(trellis: Trellis, folder: Path) -> Trellis:
     assert trellis(*shred, "--engine", "inline").code == 0
     ran = trellis("snowplow", "load", "out", *WAREHOUSE)
     assert (ran.code, ran.err) == (0, "")
-    assert f"{RUN}: 2 events failed, see table failed_events" in ran.out
+    assert ran.out.splitlines()[-2:] == [
+        f"{RUN}: 2 events failed, see table failed_events",
+        f"{RUN}: events in 3 = loaded 1 + failed 2",
+    ]
     write_registry(folder)
     return trellis
 
@@ -135,9 +139,32 @@ def test_runs_before_one_that_is_refused_are_shown(loaded: Trellis, folder: Path
     (folder / "out" / later / COMPLETION_FILE).write_text("{}")
     ran = loaded("snowplow", "load", "out", *WAREHOUSE)
     assert (ran.code, ran.out.splitlines()[-1].split()) == (2, [RUN, "already", "loaded"])
+    assert loaded("snowplow", "load", "out", *WAREHOUSE, "-q").out == ""
+    assert RUN in loaded("snowplow", "status", "out", *WAREHOUSE, "-q", "--until", "2031-04-06").out
     assert ran.err.startswith(
         f"error: out/{later}: shredding_complete.json and families.json are not those of a"
     )
+    ran = loaded("snowplow", "load", "out", *WAREHOUSE, "--json")
+    assert [(run["run"], run["state"]) for run in ran.json["runs"]] == [(RUN, "already loaded")]
+    assert (ran.code, ran.json["error"]["code"]) == (2, "schema")
+    ran = loaded("snowplow", "archive", "out", "--into", "archive", *WAREHOUSE, "--json")
+    assert ran.json["runs"] == [{"run": RUN, "archived": f"archive/{RUN}"}]
+    assert ran.json["error"]["message"] == ran.err.removeprefix("error: ")
+
+
+def test_runs_before_ctrl_c_are_shown(loaded: Trellis, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(folder / "out" / RUN, folder / "out" / "run=2031-04-06-06-00-00")
+    load_run = RunLoader.load_run
+
+    def stopped_load(loader: RunLoader, run: Path) -> RunReport:
+        if run.name != RUN:
+            raise KeyboardInterrupt
+        return load_run(loader, run)
+
+    monkeypatch.setattr(RunLoader, "load_run", stopped_load)
+    ran = loaded("snowplow", "load", "out", *WAREHOUSE, "--json")
+    assert (ran.code, ran.err) == (130, "stopped")
+    assert [(run["run"], run["state"]) for run in ran.json["runs"]] == [(RUN, "already loaded")]
 
 
 def test_options_that_do_not_exist(loaded: Trellis) -> None:

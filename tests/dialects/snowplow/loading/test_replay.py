@@ -17,7 +17,7 @@ from dialects.snowplow.enriched import (
     write_run,
 )
 from dialects.snowplow.families import document, text
-from dialects.snowplow.loading.runs import TABLE, columns, load, loader, rows, shred
+from dialects.snowplow.loading.runs import REPLAY_INLINE, TABLE, columns, load, loader, rows, shred
 from trellis.dialects.snowplow.commands.tables import open_replayer
 from trellis.dialects.snowplow.runs.loading.replay import ReplayReport
 from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse
@@ -29,7 +29,7 @@ FAILED = "SELECT number, reason, schema, pointer FROM atomic.failed_events ORDER
 
 
 def replay(warehouse: RunWarehouse, registry: str, reason: str = "", schema: str = "") -> ReplayReport:
-    replayer = open_replayer(loader(warehouse, registry), registry, None, ("inline", None, None))
+    replayer = open_replayer(loader(warehouse, registry), registry, REPLAY_INLINE)
     return replayer.replay(reason, schema)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from cli.conftest import Trellis
@@ -50,6 +51,50 @@ def test_shred_load_and_status(trellis: Trellis, folder: Path) -> None:
         [(RUN, "already loaded")],
     ]
     assert states[1][0]["tables"] == [{"name": TABLE, "rows": 1}, {"name": "events", "rows": 1}]
+
+
+def test_the_report_of_a_run_says_where_bad_events_are(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A")), "no event"])
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred)
+    bad = f"out/{RUN}/output=bad/vendor=com.snowplowanalytics.snowplow.badrows"
+    assert f"1 row rejected; see {bad} for the lines and reasons" in ran.out
+    assert (folder / bad / "name=loader_parsing_error").is_dir()
+    assert f"{TABLE}     1  table, 11 columns: schema_vendor" in ran.out
+    assert "rows in 2 = loaded 1 + rejected 1 + dropped 0" in ran.out
+    assert trellis(*shred, "-q").out == ""
+
+
+def test_rows_wait_in_another_folder(trellis: Trellis, folder: Path) -> None:
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    (folder / "file").touch()
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred, "--staging", "file/stage")
+    assert ran.code == 3
+    assert "rows cannot be staged there (Not a directory); check the path" in ran.err
+    ran = trellis(*shred, "--staging", "stage")
+    assert (ran.code, ran.err) == (0, "")
+    assert [path.name for path in (folder / "out").iterdir()] == [RUN]
+    assert [*(folder / "stage").iterdir()] == []
+
+
+def test_runs_before_one_that_is_refused_are_shown(trellis: Trellis, folder: Path) -> None:
+    later = "run=2031-04-06-06-00-00"
+    write_registry(folder)
+    write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    write_run(folder, [enriched_line(2, vessel_call("1-0-0", berth="B"))], later)
+    (folder / "out" / later).mkdir(parents=True)
+    shred = ("snowplow", "shred", ".", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred, "--json")
+    assert ran.code == 2
+    assert [run["rows"]["loaded"] for run in ran.json["runs"]] == [1]
+    assert ran.json["error"]["message"] == (
+        f"out/{later}: an incomplete run is in the way; delete the folder, or name another with --out"
+    )
+    shutil.rmtree(folder / "out" / RUN)
+    assert trellis(*shred).out.splitlines()[0] == f"Loaded . into out/{RUN}"
 
 
 def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:

@@ -14,7 +14,7 @@ from dialects.snowplow.enriched import enriched_line, vessel_call, write_registr
 from dialects.snowplow.shredder.test_shred import RUN, lines, shred
 from trellis.dialects.snowplow.runs.event_store import SqliteEventStore
 
-AFTER = "shredder._without_duplicates"
+AFTER = "shredder._report_of_files"
 """What is called when the folder of the run has its name."""
 DIES: dict[str, str] = {
     "before copies are looked for": "run_folder.find_duplicates",
@@ -41,7 +41,7 @@ for part in owners:
 setattr(owner, name, lambda *_, **__: os._exit(9))
 store = SqliteEventStore(f"{folder}/events.db")
 references = RegistryReferences.open(registry)
-Shredder(Path(folder, "out"), references, InlineRunner(), store=store).shred(folder)
+[_] = Shredder(Path(folder, "out"), references, InlineRunner(), store=store).shred(folder)
 """
 
 

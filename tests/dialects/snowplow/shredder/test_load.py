@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from dialects.snowplow.enriched import (
     write_run,
 )
 from dialects.snowplow.families import document, text
+from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
 from trellis.errors import SchemaError, SourceError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
@@ -296,6 +298,15 @@ def test_postgres_gets_lengths_and_keeps_what_is_cut(tmp_path: Path, postgres: S
         assert connection.execute("SELECT max(length(app_id)) FROM atomic.events").fetchall() == [(255,)]
 
 
+def test_the_table_of_events_has_the_fields_in_order_and_the_time_of_the_load(tmp_path: Path) -> None:
+    """Money is exact."""
+    load(tmp_path, [enriched_line(1, tr_total="19.99", ti_price_base="0.1")], write_registry(tmp_path))
+    assert columns(tmp_path, "events") == [*(field.name for field in ATOMIC_FIELDS), "load_tstamp"]
+    assert len(ATOMIC_FIELDS) == 128
+    money = "SELECT typeof(tr_total), tr_total::VARCHAR, ti_price_base::VARCHAR FROM atomic.events"
+    assert query(tmp_path, money) == [("DECIMAL(18,2)", "19.99", "0.10")]
+
+
 ENTITIES = st.builds(
     lambda version, berth: {"schema": VESSEL_CALL + version, "data": {"berth": berth} if berth else {}},
     st.sampled_from(["1-0-0", "1-1-0", "1-0-1", "1-2-1", "2-0-0"]),
@@ -317,6 +328,9 @@ def test_events_and_entities_balance(tmp_path_factory: pytest.TempPathFactory, l
     assert report.rows.read == len(lines) == report.rows.loaded + report.rows.rejected
     rows = {table.name: table.rows for table in report.tables}
     assert rows.get("events", 0) == report.rows.loaded
+    rejected = query(folder, 'SELECT "text" FROM atomic._trellis_rejects') if report.rows.rejected else []
+    good = Counter(lines) - Counter(line for (line,) in rejected)
+    assert rows.get(TABLE, 0) == sum(count * line.count(VESSEL_CALL) for line, count in good.items())
     if report.rows.loaded:
         assert query(folder, "SELECT count(*) FROM atomic.events") == [(report.rows.loaded,)]
     if TABLE in rows:

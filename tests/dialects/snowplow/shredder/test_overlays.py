@@ -87,7 +87,7 @@ def test_names_beyond_the_limit_of_a_warehouse_are_shortened_alike(tmp_path: Pat
     shredder = Shredder(
         tmp_path / "out", RegistryReferences.open(registry), InlineRunner(), profile="postgres"
     )
-    shredder.shred(str(tmp_path))
+    list(shredder.shred(str(tmp_path)))
     [table] = RunManifest.read(tmp_path / "out" / RUN).tables
     assert [len(name) for name in table.columns[9:]] == [63, 63]
     assert len({*table.columns[9:]}) == 2

@@ -35,7 +35,7 @@ FAMILY = "vendor=org.harbor/name=vessel_call/model=1"
 
 def shred(folder: Path, registry: str, **options: Any) -> list[Report]:
     shredder = Shredder(folder / "out", RegistryReferences.open(registry), InlineRunner(), **options)
-    return shredder.shred(str(folder))
+    return list(shredder.shred(str(folder)))
 
 
 def files(folder: Path) -> list[str]:

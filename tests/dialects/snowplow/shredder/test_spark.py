@@ -77,7 +77,7 @@ def test_seed_s84_spark_reads_runs_as_one_table_although_columns_were_added(
     for layout in ("model", "wide"):
         out = tmp_path / layout
         shredder = Shredder(out, references, InlineRunner(), "parquet", settings={"layout": layout})
-        shredder.shred(str(tmp_path))
+        list(shredder.shred(str(tmp_path)))
     reader = spark.read.option("mergeSchema", "true")
     family = reader.parquet(f"{tmp_path}/model/run=*/vendor=org.harbor/name=vessel_call/model=1")
     assert sorted((row.berth, row.draught_m) for row in family.collect()) == [("A", None), ("B", 1.5)]

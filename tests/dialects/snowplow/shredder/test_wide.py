@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from deltalake import DeltaTable
 
 import trellis
 from dialects.snowplow.enriched import (
@@ -122,6 +123,29 @@ def test_columns_of_structs_have_the_types_of_their_schemas(tmp_path: Path) -> N
             "4.25",
             "[1, 2]",
         ]
+
+
+def test_the_catalog_of_delta_shows_structs_that_grew_inside(tmp_path: Path) -> None:
+    crew = {"type": "object", "properties": {"chief": {"type": "string"}}}
+    larger = {"type": "object", "properties": {"chief": {"type": "string"}, "boats": {"type": "integer"}}}
+    versions = [
+        document("1-0-0", {"crew": crew, "port": {"type": "string"}}),
+        document("1-0-1", {"crew": larger, "port": {"type": "string"}, "flag": {"type": "boolean"}}),
+    ]
+    sink, registry = pipeline(tmp_path, "delta:delta"), write_registry(tmp_path, documents=versions)
+    for number, key in enumerate(("1-0-0", "1-0-1")):
+        load(sink, tmp_path, [enriched_line(number, vessel_call(key, port="A"))], registry)
+    schema = DeltaTable(str(tmp_path / "delta" / "atomic" / "events")).schema()
+    [field] = [field for field in schema.fields if field.name == EVENT]
+    assert [(inner.name, inner.type.type) for inner in field.type.fields if inner.name != "crew"] == [
+        ("port", "string"),
+        ("flag", "boolean"),
+    ]
+    [crew_field] = [inner for inner in field.type.fields if inner.name == "crew"]
+    assert [(inner.name, inner.type.type) for inner in crew_field.type.fields] == [
+        ("chief", "string"),
+        ("boats", "long"),
+    ]
 
 
 @pytest.mark.parametrize("to", WAREHOUSES)

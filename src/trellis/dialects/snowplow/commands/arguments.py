@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-from trellis.cli.arguments import HOW, WHERE, EngineArguments, Setting, option
+from trellis.cli.arguments import HOW, WHERE, EngineArguments, Setting, Staging, option
 
 Registry = Annotated[
     str,
@@ -72,3 +72,12 @@ class ShredArguments(NamedTuple):
     ] = None
     option: Setting = None
     engine: EngineArguments = EngineArguments()
+    staging: Staging = None
+
+
+class ReplayArguments(NamedTuple):
+    """How events that failed are shredded again."""
+
+    option: Setting = None
+    engine: EngineArguments = EngineArguments()
+    staging: Staging = None

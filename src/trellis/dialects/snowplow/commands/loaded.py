@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from trellis.cli.arguments import HOW, WHERE, Debug, Engine, Json, Master, Remote, Setting, option
-from trellis.dialects.snowplow.commands.arguments import Registry
+from trellis.cli.argument_groups import expand_groups
+from trellis.cli.arguments import HOW, WHERE, Debug, Json, option
+from trellis.dialects.snowplow.commands.arguments import Registry, ReplayArguments
 from trellis.dialects.snowplow.commands.snowplow import Dataset, Runs, To, Verify, snowplow
 
 __all__ = ["snowplow"]
@@ -94,6 +95,7 @@ def adopt_table(
 
 
 @snowplow.command("replay")
+@expand_groups
 def replay_events(
     schema: Registry,
     to: To,
@@ -104,10 +106,8 @@ def replay_events(
     of_schema: Annotated[
         str, option("--of-schema", metavar="URI", panel=HOW, help="Events of one schema alone.")
     ] = "",
-    settings: Setting = None,
-    engine: Engine = None,
-    master: Master = None,
-    remote: Remote = None,
+    *,
+    arguments: ReplayArguments,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -115,12 +115,12 @@ def replay_events(
 
     They are in the table failed_events, with the reason and the schema.
     """
-    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.console import console, print_json, quiet_children
     from trellis.dialects.snowplow.commands.runs import open_loader
     from trellis.dialects.snowplow.commands.tables import open_replayer, show_replay
 
-    with open_loader(to, schema, dataset) as loader:
-        replayer = open_replayer(loader, schema, settings, (engine, master, remote))
+    with quiet_children(debug), open_loader(to, schema, dataset) as loader:
+        replayer = open_replayer(loader, schema, arguments)
         report = replayer.replay(reason, of_schema)
     if json:
         print_json(report.to_dict())
@@ -141,17 +141,13 @@ def archive_loaded_runs(
     """Move the runs that are loaded into another folder, from which they load again elsewhere."""
     from pathlib import Path
 
-    from trellis.cli.output.console import console, print_json
+    from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader
     from trellis.dialects.snowplow.commands.tables import show_archived
     from trellis.dialects.snowplow.runs.loading.archive import archive_runs
 
     with open_loader(to, schema, dataset) as loader:
-        runs = archive_runs(loader, place, Path(into))
-    if json:
-        print_json({"runs": [run.to_dict() for run in runs]})
-    else:
-        show_archived(runs, console())
+        print_reports("runs", archive_runs(loader, place, Path(into)), json, show_archived)
 
 
 @snowplow.command("script")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast, get_args
 
-from rich.table import Table
-
-from trellis.cli.output.console import console, print_json
+from trellis.cli.output.console import console, grid, indented
+from trellis.cli.output.load_report import show_statements
+from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
@@ -38,32 +38,27 @@ def verification_of(text: str) -> Verification:
     return cast(Verification, text)
 
 
-def print_runs(reports: Iterable[RunReport], as_json: bool) -> None:
-    """Print what became of runs, also of those before one that cannot be loaded."""
-    if as_json:
-        print_json({"runs": [report.to_dict() for report in reports]})
-        return
-    loaded: list[RunReport] = []
-    try:
-        loaded.extend(reports)
-    finally:
-        if loaded:
-            _show(loaded)
+def show_loaded(reports: Sequence[RunReport]) -> None:
+    if not is_quiet():
+        show_runs(reports)
 
 
-def _show(reports: Sequence[RunReport]) -> None:
-    table = Table("Run", "State", "Table", "Rows", box=None, header_style="bold")
+def show_runs(reports: Sequence[RunReport]) -> None:
+    out = console()
+    table = grid("Run", "State", "Table", "Rows", right=("Rows",), whole=("Run", "State"))
     for report in reports:
-        rows = [(name, str(count)) for name, count in report.rows.items()] or [("", "")]
+        rows = [(name, f"{count:,}") for name, count in report.rows.items()] or [("", "")]
         for number, (name, count) in enumerate(rows):
             first = number == 0
             table.add_row(report.run if first else "", report.state if first else "", name, count)
-    console().print(table)
+    out.print(indented(table))
     for report in reports:
-        for statement in report.statements:
-            console().print(f"{report.run}: {statement}", soft_wrap=True, markup=False, highlight=False)
+        show_statements(f"Statements of {report.run}", report.statements, out)
+    for report in reports:
         for note in _notes(report):
-            console().print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
+            out.print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
+        if report.state == "loaded":
+            out.print(f"{report.run}: {report.balance}", style="bold", soft_wrap=True)
 
 
 def _notes(report: RunReport) -> Iterator[str]:

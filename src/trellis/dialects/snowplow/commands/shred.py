@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -26,17 +27,11 @@ def shred_runs(
 
     A folder appears when it is complete. Runs that are there already are passed over.
     """
-    from trellis.cli.output.console import console, print_json, progress
-    from trellis.cli.output.load_report import show
-    from trellis.dialects.snowplow.commands.shredder import open_shredder
+    from trellis.cli.output.console import print_reports, quiet_children
+    from trellis.dialects.snowplow.commands.shredder import show_shredded, shred_each
 
-    with progress() as tell:
-        reports = open_shredder(arguments, tell).shred(source)
-    if json:
-        print_json({"runs": [report.to_dict() for report in reports]})
-        return
-    for report in reports:
-        show(report, [source], console())
+    with quiet_children(debug):
+        print_reports("runs", shred_each(arguments, source), json, partial(show_shredded, source))
 
 
 @expand_groups

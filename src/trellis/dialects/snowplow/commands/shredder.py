@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, cast, get_args
 
 from trellis.cli.commands.load import settings_of
+from trellis.cli.output.console import console, progress
+from trellis.cli.output.load_report import show
+from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.references import RegistryReferences
 from trellis.dialects.snowplow.commands.arguments import ShredArguments
 from trellis.dialects.snowplow.events.families import Layout
@@ -19,6 +22,7 @@ from trellis.dialects.snowplow.runs.windows import start_window_stream
 from trellis.errors import UsageError, nearest
 from trellis.pipelines.engine import runner_of
 from trellis.pipelines.loading.job import ProgressCallback, ignore_progress
+from trellis.pipelines.report import Report
 from trellis.pipelines.streaming.options import DEFAULT_TRIGGER, interval_of
 from trellis.pipelines.streaming.stream import OnBatch, Stream
 
@@ -46,7 +50,19 @@ def open_shredder(arguments: ShredArguments, tell: ProgressCallback = ignore_pro
         None if arguments.dedup_store is None else open_event_store(arguments.dedup_store),
         {**rules, **settings},
         tell,
+        arguments.staging,
     )
+
+
+def shred_each(arguments: ShredArguments, source: str) -> Iterator[Report]:
+    """Shred runs, each when its report is asked for, below a bar on stderr. Raises what a shredder raises."""
+    with progress() as tell:
+        yield from open_shredder(arguments, tell).shred(source)
+
+
+def show_shredded(source: str, reports: Sequence[Report]) -> None:
+    for report in () if is_quiet() else reports:
+        show(report, [source], console())
 
 
 def start_windows(

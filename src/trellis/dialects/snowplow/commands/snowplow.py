@@ -71,10 +71,11 @@ def load_runs(
 
     A run that is loaded already is passed over. Ends with an error at the first run that cannot be loaded.
     """
-    from trellis.dialects.snowplow.commands.runs import open_loader, print_runs
+    from trellis.cli.output.console import print_reports
+    from trellis.dialects.snowplow.commands.runs import open_loader, show_loaded
 
     with open_loader(to, schema, dataset, verify, retries) as loader:
-        print_runs(loader.load(place), json)
+        print_reports("runs", loader.load(place), json, show_loaded)
 
 
 @snowplow.command("status")
@@ -91,7 +92,8 @@ def show_status(
     debug: Debug = False,
 ) -> None:
     """Show which shredded runs are loaded, which are not, and which are incomplete."""
-    from trellis.dialects.snowplow.commands.runs import open_loader, print_runs
+    from trellis.cli.output.console import print_reports
+    from trellis.dialects.snowplow.commands.runs import open_loader, show_runs
 
     with open_loader(to, schema, dataset) as loader:
-        print_runs(loader.status(place, since, until), json)
+        print_reports("runs", loader.status(place, since, until), json, show_runs)

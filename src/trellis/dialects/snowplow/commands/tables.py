@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trellis.cli.arguments import EngineArguments
-from trellis.cli.output.console import counted, grid, indented
+from trellis.cli.output.console import console, counted, grid, indented
 from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry
 from trellis.dialects.snowplow.client.http import HttpRegistry
 from trellis.dialects.snowplow.client.locator import is_store, open_registry, registry_key
 from trellis.dialects.snowplow.client.store import StoreRegistry
 from trellis.dialects.snowplow.columns.overlay import Overlay
-from trellis.dialects.snowplow.commands.arguments import ShredArguments
+from trellis.dialects.snowplow.commands.arguments import ReplayArguments, ShredArguments
 from trellis.dialects.snowplow.commands.runs import open_loader, verification_of
 from trellis.dialects.snowplow.commands.shredder import open_shredder
 from trellis.dialects.snowplow.identity.keys import Family
@@ -86,24 +85,12 @@ def show_adoption(adoption: Adoption, out: Console, *, dry_run: bool) -> None:
         out.print(f"{adoption.table} is {adoption.version}", style="bold")
 
 
-def open_replayer(
-    loader: RunLoader,
-    schema: str,
-    settings: list[str] | None,
-    spark: tuple[str | None, str | None, str | None],
-) -> Replayer:
+def open_replayer(loader: RunLoader, schema: str, arguments: ReplayArguments) -> Replayer:
     """Copies of events that failed count one by one, so nothing is deduplicated."""
 
     def shredder_for(out: Path, profile: str) -> Shredder:
         return open_shredder(
-            ShredArguments(
-                schema,
-                str(out),
-                profile=profile,
-                dedup="none",
-                option=settings,
-                engine=EngineArguments(*spark),
-            )
+            ShredArguments(schema, str(out), profile=profile, dedup="none", **arguments._asdict())
         )
 
     return Replayer(loader, shredder_for)
@@ -118,9 +105,10 @@ def show_replay(report: ReplayReport, out: Console) -> None:
             out.print(statement, soft_wrap=True)
 
 
-def show_archived(runs: Sequence[ArchivedRun], out: Console) -> None:
+def show_archived(runs: Sequence[ArchivedRun]) -> None:
     for run in runs:
-        out.print(f"{run.run}: {f'moved to {run.target}' if run.target else 'not loaded, left alone'}")
+        state = f"moved to {run.target}" if run.target else "not loaded, left alone"
+        console().print(f"{run.run}: {state}", soft_wrap=True)
 
 
 def redshift_scripts(

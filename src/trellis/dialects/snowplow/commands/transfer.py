@@ -168,7 +168,9 @@ def http_publisher(registry: HttpRegistry, public: bool) -> Publish:
         fields = answer.json_object()
         if answer.ok:
             return ("patched" if fields.get("updated") else "created"), "; ".join(fields.get("notes", ()))
-        return "refused", _reason(fields, f"HTTP {answer.status}")
+        reason = _reason(fields, f"HTTP {answer.status}")
+        hint = "; set TRELLIS_REGISTRY_KEY to a key that may publish it" if answer.status == 403 else ""
+        return "refused", f"{reason}{hint}"
 
     return publish
 

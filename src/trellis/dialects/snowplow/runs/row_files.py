@@ -56,8 +56,8 @@ def read_rows(paths: Sequence[str], columns: Sequence[str]) -> Iterator[pa.Recor
 def read_blocks(path: Path) -> Iterator[bytes]:
     """The lines of a file of a run, some megabytes at a time."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-        while lines := file.readlines(BLOCK):
-            yield b"".join(lines)
+        while block := file.read(BLOCK):
+            yield block if block.endswith(b"\n") else block + file.readline()
 
 
 def is_typed(path: Path) -> bool:

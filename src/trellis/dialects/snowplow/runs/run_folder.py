@@ -58,6 +58,8 @@ from trellis.evolution.dialect.metadata import MetadataTables
 from trellis.schema.model import DataType, Schema, Table
 
 _STAGING: Final = ".trellis"
+HIDDEN: Final = frozenset((LOAD_TIME, *(mark.name for mark in MARKS)))
+"""Columns of staged rows that no file has."""
 PART_BYTES: Final = 4 << 20
 """Of staged rows: what a file of a run, or a task that writes such files, has at least."""
 T = TypeVar("T")
@@ -328,8 +330,7 @@ def _packed(items: Sequence[T], size: Callable[[T], int]) -> list[tuple[T, ...]]
 
 def _visible(table: Table) -> list[str]:
     """The columns that the files of a table have."""
-    hidden = {LOAD_TIME, *(mark.name for mark in MARKS)}
-    return [name for name in table.columns if name not in hidden]
+    return [name for name in table.columns if name not in HIDDEN]
 
 
 def _key_of(table: Table) -> SchemaKey:

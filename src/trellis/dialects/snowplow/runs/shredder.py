@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,8 +16,9 @@ from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.runs.duplicates import Deduplication, renamed_note
 from trellis.dialects.snowplow.runs.event_store import EventStore
+from trellis.dialects.snowplow.runs.layouts import BAD_PATH
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
-from trellis.dialects.snowplow.runs.run_folder import RunFolder
+from trellis.dialects.snowplow.runs.run_folder import HIDDEN, RunFolder
 from trellis.engine.input.read_options import ReadOptions
 from trellis.engine.records.files import Records
 from trellis.engine.runner import Runner
@@ -53,20 +54,23 @@ class Shredder:
     store: EventStore | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     tell: ProgressCallback = ignore_progress
+    staging: str | None = None
+    """The folder or URL where rows wait for their files; None: below `out`."""
 
-    def shred(self, source: str) -> list[Report]:
+    def shred(self, source: str) -> Iterator[Report]:
         """Shred a run folder, or all in a folder that are not in `out` yet.
 
-        Raises UsageError, SchemaError, RegistryUnavailable, SparkError.
+        A run is shredded when its report is asked for. Raises UsageError, SchemaError, RegistryUnavailable,
+        SparkError.
         """
         runs = find_runs(Path(source))
         if not runs:
             raise UsageError(f"{source}: no runs here; expected folders such as run=2031-04-05-06-00-00")
         reading = ReadOptions(line_extensions=LINE_EXTENSIONS)
-        return [
+        return (
             self.shred_run(records_of([str(run)], self.runner, read_options=reading), run.name)
             for run in runs
-        ]
+        )
 
     def shred_run(self, records: Records, name: str, identity: str = "") -> Report:
         """Shred records into a run folder of this name, unless it is there.
@@ -97,7 +101,10 @@ class Shredder:
             identity or name,
         )
         context = _RunContext(
-            target, {**self.settings, "text": has_lines, "as_json": self.format == "json"}, self.tell
+            target,
+            {**self.settings, "text": has_lines, "as_json": self.format == "json"},
+            self.tell,
+            self.staging,
         )
         job = LoadJob(
             (LoadInput(records, TableRequest("")),),
@@ -111,19 +118,31 @@ class Shredder:
             report = loader.run(job, load_id=name)
         with suppress(OSError):  # another run may be under way
             Path(target.staging("")).rmdir()
-        return _without_duplicates(report, target)
+        return _report_of_files(report, target)
 
 
-def _without_duplicates(report: Report, target: RunFolder) -> Report:
-    """The report of what is in the files: copies of events count as dropped."""
+def _report_of_files(report: Report, target: RunFolder) -> Report:
+    """The report of what is in the files: copies of events count as dropped, and there was nothing before."""
     if target.manifest is None:
         return report
     dropped = len(target.duplicates.dropped)
     report.rows.loaded -= dropped
     report.rows.dropped += dropped
-    written = target.written
-    tables = tuple(replace(table, rows=written.get(table.name, table.rows)) for table in report.tables)
-    return replace(report, tables=tables, notes=(*report.notes, *renamed_note(target.duplicates)))
+    tables = tuple(
+        replace(
+            table,
+            rows=target.written.get(table.name, table.rows),
+            columns_added=tuple(name for name in table.columns_added if name not in HIDDEN),
+        )
+        for table in report.tables
+    )
+    return replace(
+        report,
+        tables=tables,
+        changes=(),
+        rejected_lines=str(target.path / BAD_PATH),
+        notes=(*report.notes, *renamed_note(target.duplicates)),
+    )
 
 
 @dataclass
@@ -133,10 +152,10 @@ class _RunContext:
     destination: RunFolder
     settings: Mapping[str, Any]
     tell: ProgressCallback
+    staging: str | None
     name: str = DIALECT
     dialect: str = DIALECT
     dataset: str = ""
-    staging: str | None = None
 
     @property
     def rules(self) -> Dialect:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,21 +27,19 @@ class ArchivedRun:
         return {"run": self.run, "archived": None if self.target is None else str(self.target)}
 
 
-def archive_runs(loader: RunLoader, place: str, archive: Path) -> list[ArchivedRun]:
-    """Move the runs that are loaded. Raises UsageError, DestinationError.
+def archive_runs(loader: RunLoader, place: str, archive: Path) -> Iterator[ArchivedRun]:
+    """Move the runs that are loaded, each when it is asked for. Raises UsageError, DestinationError.
 
     A run is always whole, in one of the places; one that is in both, as a move was interrupted, ends up in
     the archive alone.
     """
-    archived = []
     for run in runs_in(place):
-        if loader.state(run) != "already loaded":
-            archived.append(ArchivedRun(run.name))
-            continue
-        with explain_os_errors(str(archive)):
-            archive.mkdir(parents=True, exist_ok=True)
-            archived.append(ArchivedRun(run.name, _move(run, archive / run.name)))
-    return archived
+        target = None
+        if loader.state(run) == "already loaded":
+            with explain_os_errors(str(archive)):
+                archive.mkdir(parents=True, exist_ok=True)
+                target = _move(run, archive / run.name)
+        yield ArchivedRun(run.name, target)
 
 
 def _move(run: Path, target: Path) -> Path:

@@ -68,6 +68,12 @@ class RunReport:
     """The new names that the warehouse has no room for, with what they became."""
     attempts: int = 1
 
+    @property
+    def balance(self) -> str:
+        """Where the events of the run went."""
+        loaded = self.rows.get(EVENTS, 0)
+        return f"events in {loaded + self.failed:,} = loaded {loaded:,} + failed {self.failed:,}"
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "run": self.run,

@@ -146,8 +146,12 @@ def read_catalog(file: Path) -> dict[str, RealTable]:
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             rows = [*csv.reader(lines)]
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{file}: the catalog cannot be read ({error})") from None
+    except OSError as error:
+        raise UsageError(
+            f"{file}: the catalog cannot be read ({error.strerror}); name the file with --catalog"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"{file}: not CSV in UTF-8 ({error}); write it with psql --csv -t") from None
     for number, row in enumerate(rows, start=1):
         if len(row) != 5:
             raise UsageError(

@@ -103,7 +103,7 @@ class Replayer:
             source.mkdir()
             lines = "".join(f"{event.line}\n" for event in events)
             (source / "part-00000").write_bytes(lines.encode("utf-8", "surrogatepass"))
-            self.shredder_for(folder, self.loader.warehouse.profile.name).shred(str(source))
+            [_] = self.shredder_for(folder, self.loader.warehouse.profile.name).shred(str(source))
         return folder / name
 
     def _failed(self, reason: str, schema: str) -> list[FailedEvent]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from trellis.dialects.snowplow.runs.row_files import NULL, is_typed, read_blocks, read_typed
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob
+from trellis.engine.columnar.strict import joined_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,16 +34,17 @@ def copy_blocks(path: Path, columns: Sequence[str], null: str) -> Iterator[bytes
         yield copy_text(block, null)
 
 
-def usual_blocks(path: Path, job: CopyJob, usual: Mapping[str, str]) -> Iterator[bytes]:
-    """The lines of a file, with the time of the load behind if a column gets it. `usual` are patterns of the
-    texts of each type.
+def usual_blocks(job: CopyJob, usual: Mapping[str, str]) -> Iterator[tuple[bytes, int]]:
+    """The lines of all files, with the time of the load behind if a column gets it, and how many they are.
+    `usual` are patterns of the texts of each type.
 
     Raises UnusualText.
     """
-    for texts, lines in _texts_with_lines(path, job):
-        _check_texts(texts, job.columns, usual)
-        time = f"\t{job.now:%Y-%m-%d %H:%M:%S.%f}\n".encode()
-        yield lines.replace(b"\n", time) if job.time_column else lines
+    time = f"\t{job.now:%Y-%m-%d %H:%M:%S.%f}\n".encode()
+    for path in job.files:
+        for texts, lines in _texts_with_lines(path, job):
+            _check_texts(texts, job.columns, usual)
+            yield lines.replace(b"\n", time) if job.time_column else lines, texts.num_rows
 
 
 def _texts_with_lines(path: Path, job: CopyJob) -> Iterator[tuple[pa.Table, bytes]]:
@@ -54,11 +56,14 @@ def _texts_with_lines(path: Path, job: CopyJob) -> Iterator[tuple[pa.Table, byte
             yield pa.Table.from_batches([texts]), _copy_lines(texts, job.null)
         return
     for block in read_blocks(path):
-        yield _read_texts(block, job.sources, job.null), copy_text(block, job.null)
+        texts = _read_texts(block, job.sources, job.null)
+        nulls = sum(column.null_count for column in texts.columns) if job.null == NULL else 0
+        is_plain = block.count(b"\\") == nulls and b"\0" not in block  # all backslashes are those of NULL
+        yield texts, block if is_plain else copy_text(block, job.null)
 
 
 def _read_texts(block: bytes, columns: Sequence[str], null: str) -> pa.Table:
-    """Raises UnusualText for lines with other columns."""
+    """The bytes of each text. Raises UnusualText for lines with other columns."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -70,7 +75,7 @@ def _read_texts(block: bytes, columns: Sequence[str], null: str) -> pa.Table:
             csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=[*columns]),
             csv.ParseOptions(delimiter="\t", quote_char=False, double_quote=False, ignore_empty_lines=False),
             csv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()), null_values=[null], strings_can_be_null=True
+                column_types=dict.fromkeys(columns, pa.binary()), null_values=[null], strings_can_be_null=True
             ),
         )
     except pa.ArrowInvalid:
@@ -117,8 +122,8 @@ def _copy_lines(texts: pa.RecordBatch, null: str) -> bytes:
         for sign, escape in _ESCAPES:
             column = pc.replace_substring(column, sign, escape)
         columns.append(pc.fill_null(column, null))
-    lines = pc.binary_join_element_wise(*columns, "\t").to_pylist()
-    return "".join(f"{line}\n" for line in lines).encode()
+    lines = pc.binary_join_element_wise(*columns, "\t")
+    return bytes(joined_bytes(pc.binary_join_element_wise(lines, "", "\n")))
 
 
 def _as_texts(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -17,6 +17,7 @@ from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.copy_blocks import UnusualText, copy_blocks, usual_blocks
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
+from trellis.engine.parallel import prefetch
 from trellis.errors import DestinationError
 
 LOCK_WAIT: Final = 600
@@ -78,10 +79,9 @@ class PostgresWarehouse(SqlWarehouse):
         self.execute("SAVEPOINT q_fitting")
         try:
             with self._copying(f"{target} ({listed})", job.null) as copy:
-                for path in job.files:
-                    for block in usual_blocks(path, job, _COPIED):
-                        copy.write(block)
-                        rows += block.count(b"\n")
+                for lines, count in prefetch(usual_blocks(job, _COPIED)):
+                    copy.write(lines)
+                    rows += count
             return rows
         except WarehouseUnavailable:
             raise
