@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final
 
 import pyarrow as pa
@@ -106,6 +107,18 @@ class YtReader(spark.DataSourceReader):
     @property
     def arrow_schema(self) -> pa.Schema:
         return to_arrow_schema(self.fields)
+
+    @property
+    def keys(self) -> tuple[SortColumn, ...]:
+        """What the rows of all partitions, one after the other, are sorted by."""
+        if len(self.sources) != 1 or len(self.sources[0].path.ranges or ()) > 1:
+            return ()
+        table = self.sources[0].input_table.filtered
+        return tuple(
+            takewhile(
+                lambda key: self.view.by_name[key.name].type == table.by_name[key.name].type, table.keys
+            )
+        )
 
     def pushFilters(self, filters: list[spark.Filter]) -> Iterable[spark.Filter]:  # noqa: N802
         """Filters on the first key column leave chunks unread; Spark filters the rows of the others."""
