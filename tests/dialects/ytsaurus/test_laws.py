@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trellis.dialects.ytsaurus.compatibility.types import type_compatibility
-from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.schema.document import check_schema, read_schema, schema_document
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.store.altering import alter_table
@@ -290,7 +291,13 @@ def test_rows_survive_every_allowed_alter(
             assert rows_in(store, "//tmp/t") == before
             return
         check_rows(store, "//tmp/t")
-        assert len(rows_in(store, "//tmp/t")) == len(before)
+        types = {column.name: column.type for column in store.table("//tmp/t").schema.columns}
+        after = rows_in(store, "//tmp/t")
+        assert [row.keys() for row in after] == [row.keys() for row in before]
+        for row, row_before in zip(after, before, strict=True):
+            for name, value in row_before.items():
+                type = types.get(name, ANY)
+                assert dumps(row[name]) == dumps(complete_value(type, value))
 
 
 @settings(max_examples=60, deadline=None)
@@ -331,7 +338,7 @@ def test_inference_predicts_what_is_written(
 
 @settings(max_examples=40, deadline=None)
 @given(TABLES, st.permutations("abc"), st.integers(1, 3))
-def test_a_sort_is_complete_and_stable(
+def test_a_sort_is_complete_stable_and_unique_where_asked(
     table: tuple[TableSchema, list[dict[str, Any]]], names: list[str], count: int
 ) -> None:
     keys = [SortColumn(name) for name in names[:count]]
@@ -342,7 +349,17 @@ def test_a_sort_is_complete_and_stable(
             sort(store, ["//tmp/t"], "//tmp/s", keys)
         except YtError:
             return
-        assert rows_in(store, "//tmp/s") == sorted(
-            before, key=lambda row: row_key(row.get(key.name) for key in keys)
-        )
+        expected = sorted(before, key=lambda row: row_key(row.get(key.name) for key in keys))
+        assert rows_in(store, "//tmp/s") == expected
         check_rows(store, "//tmp/s")
+        unique = replace(store.table("//tmp/s").schema, unique_keys=True)
+        store.create("table", "//tmp/u", {"schema": schema_document(unique)})
+        spec = OperationSpec.parse({"schema_inference_mode": "from_output"})
+        if len({row_key(row.get(key.name) for key in keys) for row in before}) == len(before):
+            sort(store, ["//tmp/t"], "//tmp/u", keys, spec)
+            assert rows_in(store, "//tmp/u") == expected
+        else:
+            with pytest.raises(YtError) as caught:
+                sort(store, ["//tmp/t"], "//tmp/u", keys, spec)
+            assert caught.value.code == ErrorCode.DUPLICATE_KEY
+            assert rows_in(store, "//tmp/u") == []

@@ -20,7 +20,7 @@ from trellis.dialects.ytsaurus.schema.document import schema_document
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.jobs.job import Command, ReduceFunction
 from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows
-from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge, sort
+from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.rewriting import planning
 from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 from trellis.dialects.ytsaurus.store.store import Store
@@ -101,11 +101,11 @@ def test_c81_a_row_that_does_not_fit_on_spark(spark: SparkSession, store: Store)
         assert code_of(merge, store, ["//tmp/w"], T, "ordered", None, engine) == answer
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(TABLES, min_size=1, max_size=2),
     schemas() | st.none(),
-    st.sampled_from(["ordered", "sorted", "sort"]),
+    st.sampled_from(["ordered", "unordered", "sorted", "sort", "remote_copy"]),
     st.booleans(),
 )
 def test_the_same_rows_in_process_and_on_spark(
@@ -122,6 +122,8 @@ def test_the_same_rows_in_process_and_on_spark(
             try:
                 if operation == "sort":
                     sort(store, paths, target, [SortColumn("a")], None, engine)
+                elif operation == "remote_copy":
+                    remote_copy(store, store, paths[0], target, FORCED, engine)
                 else:
                     merge(store, paths, target, operation, FORCED, engine)
             except YtError as error:

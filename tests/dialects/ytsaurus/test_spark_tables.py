@@ -94,6 +94,37 @@ def test_rows_of_spark_are_sorted_and_unique(spark: Any, tables: Store) -> None:
     assert read(tables, f"{T}[9]") == "{k=9;v=x}"
 
 
+@pytest.mark.parametrize(
+    ("change", "is_sorted"),
+    [
+        (lambda frame: frame.where("v > 2").select((col("v") + 1).alias("v"), "k"), False),
+        (lambda frame: frame.withColumn("k", -col("k")), True),
+        (lambda frame: frame.unionAll(frame), True),
+        (lambda frame: frame.repartition(2, "v"), True),
+    ],
+    ids=["filter", "another key", "union", "other partitions"],
+)
+def test_rows_that_come_in_the_order_of_a_table_are_not_sorted(
+    spark: Any, tables: Store, change: Any, is_sorted: bool
+) -> None:
+    create(tables, "[k^, v]", rows="{k=1;v=2};{k=1;v=3}")
+    for rows in ("{k=2;v=5};{k=2;v=4}", "{k=3;v=9}"):
+        write(tables, f"<append=%true>{T}", rows)
+    frame = change(spark.read.yt(T))
+    expected = sorted((row["k"], row["v"]) for row in frame.collect())
+    spark.sparkContext.setJobGroup(str(change), "")
+    frame.write.sorted_by("k").yt("//tmp/copy")
+    copy = [(row["k"], row["v"]) for row in rows_in(tables, "//tmp/copy")]
+    assert ([key for key, _ in copy], sorted(copy)) == ([key for key, _ in expected], expected)
+    assert (count_stages(spark, str(change)) > 1) is is_sorted
+
+
+def count_stages(spark: Any, group: str) -> int:
+    """How many stages the jobs of a group had: more than one where rows were shuffled."""
+    tracker = spark.sparkContext.statusTracker()
+    return sum(len(tracker.getJobInfo(job).stageIds) for job in tracker.getJobIdsForGroup(group))
+
+
 def test_c32_c33_computed_columns(spark: Any, tables: Store) -> None:
     create(tables, "[h:uint64^=farm_hash(k) % 5, k:utf8^, v]")
     frame = spark.createDataFrame([(f"k{n}", n) for n in range(9)], "k string, v bigint")

@@ -147,15 +147,11 @@ def _can_merge(left: YtReader, right: YtReader, on: Sequence[str]) -> bool:
 
 def _key_types(reader: YtReader, on: Sequence[str]) -> list[Type] | None:
     """The types of columns that a table is sorted by; None if it is not, or has values of other types."""
-    (source,) = reader.sources
-    schema = source.input_table.filtered
-    is_in_order = len(source.path.ranges or ()) <= 1
-    if not is_in_order or schema.keys[: len(on)] != tuple(map(SortColumn, on)):
+    if reader.keys[: len(on)] != tuple(map(SortColumn, on)):
         return None
-    declared = [schema.by_name[name].type for name in on]
-    types = [_required_type(type) for type in declared]
+    types = [_required_type(reader.view.by_name[name].type) for name in on]
     are_plain = all(isinstance(type, Primitive | Decimal) and type not in _FLOATS for type in types)
-    return types if are_plain and declared == [reader.view.by_name[name].type for name in on] else None
+    return types if are_plain else None
 
 
 def _required_type(type: Type) -> Type:

@@ -12,6 +12,7 @@ from trellis.dialects.ytsaurus.spark.computed import with_computed_columns
 from trellis.dialects.ytsaurus.spark.expressions import column_named
 from trellis.dialects.ytsaurus.spark.joins import TableRead, remember_table
 from trellis.dialects.ytsaurus.spark.source import FORMAT, YtDataSource
+from trellis.dialects.ytsaurus.spark.table_order import is_in_table_order
 from trellis.dialects.ytsaurus.spark.table_writer import open_store
 from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_hint
 from trellis.dialects.ytsaurus.store.store import Store
@@ -77,7 +78,9 @@ def _write_method(default: str) -> Any:
             frame = _frame_of(self)
             if table is not None and mode == "append":
                 frame = with_computed_columns(frame, table.schema, TypeOptions.parse(options))
-            writer = frame.sort(*map(column_named, keys)).write
+            if not is_in_table_order(frame, keys):
+                frame = frame.sort(*map(column_named, keys))
+            writer = frame.write
             for name, value in options.items():
                 writer = writer.option(name, value)
         writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final
 
 import pyarrow as pa
@@ -13,7 +14,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
-from trellis.dialects.ytsaurus.spark.key_ranges import range_of_filters
+from trellis.dialects.ytsaurus.spark.row_filters import (
+    ColumnFilter,
+    parse_filters,
+    select_row_groups,
+    select_slice,
+)
 from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks, open_store
 from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_flag, parse_hint, spark_schema
 from trellis.dialects.ytsaurus.spark.values import to_spark
@@ -102,21 +108,36 @@ class YtReader(spark.DataSourceReader):
         self.sources = sources
         self.view = view
         self.fields = spark_schema(view, types)
+        self.filters: list[list[ColumnFilter]] = [[] for _ in sources]
 
     @property
     def arrow_schema(self) -> pa.Schema:
         return to_arrow_schema(self.fields)
 
+    @property
+    def keys(self) -> tuple[SortColumn, ...]:
+        """What the rows of all partitions, one after the other, are sorted by."""
+        if len(self.sources) != 1 or len(self.sources[0].path.ranges or ()) > 1:
+            return ()
+        table = self.sources[0].input_table.filtered
+        return tuple(
+            takewhile(
+                lambda key: self.view.by_name[key.name].type == table.by_name[key.name].type, table.keys
+            )
+        )
+
     def pushFilters(self, filters: list[spark.Filter]) -> Iterable[spark.Filter]:  # noqa: N802
-        """Filters on the first key column leave chunks unread; Spark filters the rows of the others."""
-        self.sources = [_within(source, filters) for source in self.sources]
+        """Chunks and row groups that have no row which passes are left unread; Spark filters the others."""
+        self.filters = [parse_filters(filters, source.row_source, self.view) for source in self.sources]
         return filters
 
     def partitions(self) -> Sequence[spark.InputPartition]:
-        return [spark.InputPartition(pieces) for pieces in pack_pieces(list_pieces(self.sources))]
+        pieces = (piece for piece in list_pieces(self.sources) if self._may_pass(piece))
+        return [spark.InputPartition(group) for group in pack_pieces(pieces)]
 
     def read(self, partition: spark.InputPartition) -> Iterator[pa.RecordBatch]:
-        for _, batch in self.output_files().read_pieces(_pieces_of(partition)):
+        pieces = (part for piece in _pieces_of(partition) for part in self._select_row_groups(piece))
+        for _, batch in self.output_files().read_pieces(pieces):
             yield self.to_spark(batch)
 
     def output_files(self) -> OutputFiles:
@@ -133,6 +154,15 @@ class YtReader(spark.DataSourceReader):
             for column, field in zip(self.view.columns, schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _may_pass(self, piece: Piece) -> bool:
+        table = self.sources[piece.source].version.info.schema
+        return select_slice(piece.slice, table, self.filters[piece.source])
+
+    def _select_row_groups(self, piece: Piece) -> Iterator[Piece]:
+        files = self.sources[piece.source].version.files
+        for part in select_row_groups(files, piece.slice, self.filters[piece.source]):
+            yield replace(piece, slice=part, first_row=piece.first_row + part.start - piece.slice.start)
 
 
 class YtWriter(spark.DataSourceArrowWriter):
@@ -167,17 +197,6 @@ def _columns(source: TableSource, hint: Mapping[str, Type]) -> tuple[Column, ...
     declared = {column.name: column.stripped() for column in source.input_table.filtered.columns}
     hinted = {name: Column(name, type) for name, type in hint.items() if source.row_source.shows(name)}
     return tuple({**declared, **hinted}.values())
-
-
-def _within(source: TableSource, filters: Sequence[spark.Filter]) -> TableSource:
-    """The rows of a sorted table that filters may let through."""
-    keys = source.version.info.schema.key_columns
-    if not keys or source.path.ranges is not None:
-        return source
-    row_range = range_of_filters(filters, source.row_source.new_name(keys[0].name), keys[0])
-    if row_range is None:
-        return source
-    return replace(source, path=replace(source.path, ranges=(row_range,)))
 
 
 def _pieces_of(partition: spark.InputPartition) -> tuple[Piece, ...]:

@@ -62,7 +62,8 @@ def _encode(array: pa.Array, type: Type) -> pa.Array:
 
 
 def _numbers(array: pa.Array, type: pa.DataType) -> Any:
-    return array.cast(type).fill_null(0).to_numpy(zero_copy_only=False)
+    numbers = array.cast(type)
+    return (numbers.fill_null(0) if numbers.null_count else numbers).to_numpy(zero_copy_only=False)
 
 
 def _double_words(values: Any) -> Any:

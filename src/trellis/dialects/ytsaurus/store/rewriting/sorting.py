@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
@@ -100,7 +101,7 @@ def _pack(schema: TableSchema, batch: pa.RecordBatch, first_row: int) -> pa.Reco
     count = batch.num_rows
     arrays = [
         encode_keys(batch, schema, schema.keys),
-        pa.array(range(first_row, first_row + count), pa.int64()),
+        pa.array(np.arange(first_row, first_row + count, dtype=np.int64)),
         pa.nulls(count, pa.string()),
     ]
     for array in batch.columns:
