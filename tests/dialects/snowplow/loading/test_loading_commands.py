@@ -177,6 +177,18 @@ def test_options_that_do_not_exist(loaded: Trellis) -> None:
     assert ran.json == {"runs": []}
 
 
+def test_commands_that_look_make_no_file(loaded: Trellis, folder: Path) -> None:
+    where = ("--schema", "registry", "--to", "duckdb:mistyped.duckdb")
+    adopt = ("adopt", "vessel_call", "--version", "iglu:org.harbor/vessel_call/jsonschema/1-0-0", "--dry-run")
+    for words in (("status", "out"), ("verify",), ("archive", "out", "--into", "archive"), adopt):
+        ran = loaded("snowplow", *words, *where)
+        assert (ran.code, ran.err) == (
+            3,
+            "error: mistyped.duckdb: no such file; expected the DuckDB file that runs are loaded into",
+        )
+    assert not (folder / "mistyped.duckdb").exists()
+
+
 def test_load_into_delta(trellis: Trellis, folder: Path) -> None:
     write_registry(folder)
     write_run(folder, [enriched_line(1, vessel_call("1-0-0", berth="A"))])

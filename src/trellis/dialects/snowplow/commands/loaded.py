@@ -41,7 +41,7 @@ def verify_tables(
     from trellis.dialects.snowplow.commands.tables import show_statuses
     from trellis.dialects.snowplow.runs.loading.inspection import TableInspector, altered_tables
 
-    with open_loader(to, schema, dataset) as loader:
+    with open_loader(to, schema, dataset, read_only=True) as loader:
         inspector = TableInspector(loader.warehouse, loader.registry, dataset, compat)
         statuses = inspector.inspect(tables or ())
     if json:
@@ -146,7 +146,7 @@ def archive_loaded_runs(
     from trellis.dialects.snowplow.commands.tables import show_archived
     from trellis.dialects.snowplow.runs.loading.archive import archive_runs
 
-    with open_loader(to, schema, dataset) as loader:
+    with open_loader(to, schema, dataset, read_only=True) as loader:
         print_reports("runs", archive_runs(loader, place, Path(into)), json, show_archived)
 
 

@@ -19,11 +19,11 @@ from trellis.errors import UsageError, nearest
 
 @contextmanager
 def open_loader(
-    to: str, schema: str, dataset: str, verify: str = "count", retries: int = 0
+    to: str, schema: str, dataset: str, verify: str = "count", retries: int = 0, *, read_only: bool = False
 ) -> Iterator[RunLoader]:
-    """Raises UsageError, SchemaError, DestinationError."""
+    """With `read_only`, a DuckDB file must be there. Raises UsageError, SchemaError, DestinationError."""
     verification, attempts = verification_of(verify), Retries.of(retries)
-    warehouse = attempts.run(lambda _: open_warehouse(to))
+    warehouse = attempts.run(lambda _: open_warehouse(to, read_only=read_only))
     try:
         yield RunLoader(warehouse, open_registry(schema), dataset, verification, attempts)
     finally:

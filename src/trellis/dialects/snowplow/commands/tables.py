@@ -57,7 +57,7 @@ def adopt(
     Raises UsageError, SchemaError, DestinationError.
     """
     named = dict(map(_named_column, columns))
-    with open_loader(to, schema, dataset) as loader:
+    with open_loader(to, schema, dataset, read_only=dry_run) as loader:
         tables = loader.warehouse.tables(dataset)
         if name not in tables:
             raise UsageError(f"{dataset}: there is no table {name!r}{nearest(name, sorted(tables))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final
 
 from trellis.destinations.refusals import first_line
@@ -109,6 +110,10 @@ class DuckDBWarehouse(SqlWarehouse):
     def reconnect(self) -> None:
         import duckdb
 
+        if self.read_only and not Path(self.shown).exists():
+            raise DestinationError(
+                f"{self.shown}: no such file; expected the DuckDB file that runs are loaded into"
+            )
         try:
             self.connection = duckdb.connect(self.shown, read_only=self.read_only)
         except duckdb.Error as error:
