@@ -180,7 +180,9 @@ def test_options_that_do_not_exist(loaded: Trellis) -> None:
 def test_commands_that_look_make_no_file(loaded: Trellis, folder: Path) -> None:
     where = ("--schema", "registry", "--to", "duckdb:mistyped.duckdb")
     adopt = ("adopt", "vessel_call", "--version", "iglu:org.harbor/vessel_call/jsonschema/1-0-0", "--dry-run")
-    for words in (("status", "out"), ("verify",), ("archive", "out", "--into", "archive"), adopt):
+    ran = loaded("snowplow", "status", "out", *where, "--json")
+    assert (ran.code, [(run["run"], run["state"]) for run in ran.json["runs"]]) == (0, [(RUN, "unloaded")])
+    for words in (("verify",), ("archive", "out", "--into", "archive"), adopt):
         ran = loaded("snowplow", *words, *where)
         assert (ran.code, ran.err) == (
             3,

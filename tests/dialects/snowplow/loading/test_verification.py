@@ -153,6 +153,7 @@ def test_what_cannot_be_adopted_is_said_of_each_column(
     ]
     assert warehouse.tables("atomic")[TABLE].comment is None
     assert not Path(registry, "org.harbor/vessel_call/jsonschema/1.overlay.json").exists()
+    warehouse.close()
     with pytest.raises(
         UsageError, match=r"--column /berht=berth: no property is there: did you mean '/berth'"
     ):

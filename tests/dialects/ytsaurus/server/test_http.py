@@ -161,6 +161,14 @@ def test_an_error_between_rows_is_in_the_trailers(server: Server, tmp_path: Path
     )
 
 
+def await_lock(server: Server, *, held: bool) -> None:
+    deadline = time.monotonic() + 30
+    with Store.open(server.url) as store:
+        while bool(store.locks.of_node(store.node(T).id)) != held:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
 @pytest.mark.parametrize(
     ("length", "body"),
     [
@@ -179,11 +187,9 @@ def test_b16_a_client_that_is_gone_in_the_middle_of_a_write(server: Server, leng
         parameters = json.dumps({"path": T, "input_format": "json"})
         request = f"PUT /api/v4/write_table HTTP/1.1\r\nHost: x\r\nX-YT-Parameters: {parameters}\r\n"
         connection.sendall(f"{request}{length}\r\n\r\n".encode() + body)
+        await_lock(server, held=True)
     status, _, data = send(server, "GET", f"/api/v4/read_table?path={T}", X_YT_Output_Format="json")
     assert (status, data) == (200, b'{"k":1}\n')
+    await_lock(server, held=False)  # the server has noticed that the client is gone
     with Store.open(server.url) as store:
-        deadline = time.monotonic() + 30
-        while store.locks.of_node(store.node(T).id):  # until the server notices that the client is gone
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
         write_rows(store, T, [{"k": 3}])

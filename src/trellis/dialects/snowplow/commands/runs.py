@@ -19,11 +19,21 @@ from trellis.errors import UsageError, nearest
 
 @contextmanager
 def open_loader(
-    to: str, schema: str, dataset: str, verify: str = "count", retries: int = 0, *, read_only: bool = False
+    to: str,
+    schema: str,
+    dataset: str,
+    verify: str = "count",
+    retries: int = 0,
+    *,
+    read_only: bool = False,
+    missing_ok: bool = False,
 ) -> Iterator[RunLoader]:
-    """With `read_only`, a DuckDB file must be there. Raises UsageError, SchemaError, DestinationError."""
+    """`read_only` and `missing_ok` are those of `open_warehouse`.
+
+    Raises UsageError, SchemaError, DestinationError.
+    """
     verification, attempts = verification_of(verify), Retries.of(retries)
-    warehouse = attempts.run(lambda _: open_warehouse(to, read_only=read_only))
+    warehouse = attempts.run(lambda _: open_warehouse(to, read_only=read_only, missing_ok=missing_ok))
     try:
         yield RunLoader(warehouse, open_registry(schema), dataset, verification, attempts)
     finally:

@@ -95,5 +95,5 @@ def show_status(
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_runs
 
-    with open_loader(to, schema, dataset, read_only=True) as loader:
+    with open_loader(to, schema, dataset, read_only=True, missing_ok=True) as loader:
         print_reports("runs", loader.status(place, since, until), json, show_runs)

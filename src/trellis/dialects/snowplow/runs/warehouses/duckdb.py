@@ -35,8 +35,9 @@ _COLUMNS: Final = """
 class DuckDBWarehouse(SqlWarehouse):
     """The file at `path`, or a database in memory."""
 
-    def __init__(self, path: str, *, read_only: bool = False) -> None:
-        self.profile, self.shown, self.read_only = PROFILES["duckdb"], path, read_only
+    def __init__(self, path: str, *, read_only: bool = False, missing_ok: bool = False) -> None:
+        self.profile, self.shown = PROFILES["duckdb"], path
+        self.read_only, self.missing_ok = read_only, missing_ok
         self.reconnect()
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -110,12 +111,16 @@ class DuckDBWarehouse(SqlWarehouse):
     def reconnect(self) -> None:
         import duckdb
 
-        if self.read_only and not Path(self.shown).exists():
+        is_missing = self.read_only and not Path(self.shown).exists()
+        if is_missing and not self.missing_ok:
             raise DestinationError(
                 f"{self.shown}: no such file; expected the DuckDB file that runs are loaded into"
             )
         try:
-            self.connection = duckdb.connect(self.shown, read_only=self.read_only)
+            if is_missing:
+                self.connection = duckdb.connect(":memory:")
+            else:
+                self.connection = duckdb.connect(self.shown, read_only=self.read_only)
         except duckdb.Error as error:
             raise WarehouseUnavailable(
                 f"{self.shown}: DuckDB cannot open it ({first_line(error)}); close other programs that hold "

@@ -10,10 +10,11 @@ from trellis.dialects.snowplow.runs.warehouses.postgres import PostgresWarehouse
 from trellis.errors import UsageError
 
 
-def open_warehouse(url: str, *, read_only: bool = False) -> RunWarehouse:
-    """`read_only` lets several processes open a DuckDB file. Raises UsageError, DestinationError."""
+def open_warehouse(url: str, *, read_only: bool = False, missing_ok: bool = False) -> RunWarehouse:
+    """`read_only` lets several processes open a DuckDB file, and makes none; with `missing_ok`, one that is
+    not there is empty. Raises UsageError, DestinationError."""
     if url.startswith("duckdb:"):
-        return DuckDBWarehouse(path_of(url, "duckdb:PATH"), read_only=read_only)
+        return DuckDBWarehouse(path_of(url, "duckdb:PATH"), read_only=read_only, missing_ok=missing_ok)
     if url.startswith("delta:"):
         return DeltaWarehouse(path_of(url, "delta:PATH"))
     if url.startswith(("postgresql:", "postgres:")):
