@@ -1,10 +1,12 @@
-"""The same records by every way in: the same tables, schema, discards and rejects, on any partitions."""
+"""The same records by every way in: the same tables, schema, discards and rejects, on any partitions and in
+files of any size."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +46,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "pinot": {"schema": RIDES},
 }
 SETTINGS = {"pinot": {"on_error": "reject"}}
+VOLATILE = ("file", "load_id", "uuid_ts")
+"""Columns that depend on the load or on the name of the file."""
+WITHOUT_LINES = (*VOLATILE, "position")
+"""Records of a frame are in no line of a file."""
 FEW = settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def outcome_of(folder: Path, dialect: str, source: Any, engine: Any, **options: Any) -> dict[str, Any]:
+def outcome_of(
+    folder: Path, dialect: str, source: Any, engine: Any, hidden: Collection[str] = VOLATILE, **options: Any
+) -> dict[str, Any]:
     """Everything that the ways in have to agree on. Rows of typed tables have no order of their own."""
     to = f"duckdb:{folder}/{secrets.token_hex(4)}.duckdb"
     shop = Pipeline("shop", to, dialect=dialect, engine=engine, settings=SETTINGS.get(dialect, {}))
@@ -55,7 +63,7 @@ def outcome_of(folder: Path, dialect: str, source: Any, engine: Any, **options: 
     assert report.balanced
     tables = {
         table: sorted(
-            repr({name: value for name, value in row.items() if not _is_volatile(name)})
+            repr({name: value for name, value in row.items() if not _is_hidden(name, hidden)})
             for row in shop.destination.query(shop.dataset, table)
         )
         for table, rows in shop.destination.row_counts(shop.dataset).items()
@@ -70,9 +78,8 @@ def outcome_of(folder: Path, dialect: str, source: Any, engine: Any, **options: 
     }
 
 
-def _is_volatile(name: str) -> bool:
-    """Whether a column depends on the load or on the name of the file."""
-    return name.startswith("_dlt") or name.endswith("_at") or name in ("file", "load_id", "uuid_ts")
+def _is_hidden(name: str, hidden: Collection[str]) -> bool:
+    return name.startswith("_dlt") or name.endswith("_at") or name in hidden
 
 
 def payload_of(spark: SparkSession, lines: Sequence[bytes], partitions: int) -> DataFrame:
@@ -92,12 +99,16 @@ def test_every_way_in_gives_the_same(
         lines.insert(data.draw(st.integers(0, len(lines))), odd)
     folder = tmp_path / secrets.token_hex(4)
     folder.mkdir()
-    (folder / "a.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    ends = data.draw(st.lists(st.integers(0, len(lines)), max_size=3).map(sorted))
+    for number, (begin, end) in enumerate(pairwise([0, *ends, len(lines)])):
+        (folder / f"{number}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines[begin:end]))
     expected = outcome_of(tmp_path, dialect, str(folder), "inline")
     assert outcome_of(tmp_path, dialect, str(folder), "spark") == expected
+    without_lines = outcome_of(tmp_path, dialect, str(folder), "inline", WITHOUT_LINES)
     for partitions in (1, 3):
         frame = payload_of(spark, lines, partitions)
-        assert outcome_of(tmp_path, dialect, frame, "spark", payload="payload") == expected
+        outcome = outcome_of(tmp_path, dialect, frame, "spark", WITHOUT_LINES, payload="payload")
+        assert outcome == without_lines
     hub = f"hub{secrets.token_hex(4)}"
     spark.conf.set(f"fs.viewfs.mounttable.{hub}.link./raw", f"file://{folder}")
     spark.conf.set("spark.sql.files.maxPartitionBytes", "9000")
