@@ -40,11 +40,6 @@ def seconds(work: Callable[[], object]) -> float:
     return perf_counter() - began
 
 
-def _second(work: Callable[[], object]) -> float:
-    work()
-    return seconds(work)
-
-
 @contextmanager
 def delta_session(master: str) -> Iterator[SparkSession]:
     sys.path.insert(0, str(TESTS))
@@ -83,8 +78,9 @@ def measure_loads(session: SparkSession, data: Path, folder: Path, rows: int, lo
 
 
 def measure_merges(session: SparkSession, data: Path, folder: Path, rows: int) -> dict[str, float]:
-    """A tenth of the rows of a table brought again, changed: Trellis, and a MERGE written by hand. Each is
-    done twice, as the first one also compiles what it needs.
+    """A tenth of the rows of a table brought again, changed: Trellis, and a MERGE written by hand, in turns.
+
+    The median of the last three of five merges each, as the first ones also compile what they need.
     """
     files = updated(data, rows)
     assert files.next is not None
@@ -97,13 +93,14 @@ def measure_merges(session: SparkSession, data: Path, folder: Path, rows: int) -
             "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
         ).collect()
 
-    figures = {"merge by hand": _second(merge_by_hand)}
+    merges: dict[str, Callable[[], object]] = {"merge by hand": merge_by_hand}
     for strategy in ("upsert", "delete-insert"):
         lake = trellis.pipeline("bench", to=f"delta:{folder}/{strategy}", engine="spark")
         lake.load(str(files.path), "events")
         merge: dict[str, Any] = {"mode": "merge", "strategy": strategy, "keys": ("id",)}
-        figures[f"merge, {strategy}"] = _second(partial(lake.load, str(files.next), "events", **merge))
-    return figures
+        merges[f"merge, {strategy}"] = partial(lake.load, str(files.next), "events", **merge)
+    turns = [{name: seconds(merge) for name, merge in merges.items()} for _ in range(5)]
+    return {name: median(turn[name] for turn in turns[2:]) for name in merges}
 
 
 def measure_batches(session: SparkSession, data: Path, folder: Path, batches: int) -> dict[str, float]:

@@ -106,3 +106,20 @@ def test_reports_say_what_merges_changed(spark: SparkSession, root: Path, kind: 
     shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], **scd2)
     changed = shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "c"}], **scd2)
     assert changes_of(changed) == {"v": (1, 1, 0, 1)}
+
+
+@pytest.mark.parametrize("looked_through", [0, 9], ids=["by-spark", "here"])
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_keys_that_occur_once_or_twice_are_replaced(
+    spark: SparkSession, root: Path, kind: str, looked_through: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trellis.destinations.lake.merge.COUNTED_ROWS", looked_through)
+    shop = trellis.pipeline("shop", to=f"{kind}:{root}")
+    shop.load([{"id": id_, "v": "old"} for id_ in (1, 1, 2)], table="t")
+    keyed: dict[str, Any] = {"table": "t", "mode": "merge", "keys": ("id",)}
+    shop.load([{"id": 1, "v": "once", "k": [2]}, {"id": 3, "v": "new"}], **keyed)
+    twice = shop.load([{"id": 1, "v": "a", "k": [3]}, {"id": 1, "v": "b"}], **keyed)
+    assert changes_of(twice) == {"t": (0, 1, 0, 1), "t__k": (1, 0, 1, 0)}
+    rows = shop.read("t", system_columns=False).arrow().to_pylist()
+    assert sorted((row["id"], row["v"]) for row in rows) == [(1, "a"), (2, "old"), (3, "new")]
+    assert [row["value"] for row in shop.read("t__k", system_columns=False).arrow().to_pylist()] == [3]

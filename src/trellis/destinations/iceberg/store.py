@@ -260,8 +260,8 @@ class IcebergStore:
     def statements(self) -> SparkStatements:
         return self._spark_tables.statements()
 
-    def settings(self, label: CommitLabel) -> Mapping[str, str]:
-        return ICEBERG_FORMAT.settings(label)
+    def settings(self, label: CommitLabel, *, merges_staged: bool = False) -> Mapping[str, str]:
+        return ICEBERG_FORMAT.settings(label, merges_staged=merges_staged)
 
     def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
         return self._spark_tables.merge_counts_query(name, label)

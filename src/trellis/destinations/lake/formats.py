@@ -17,7 +17,7 @@ from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
 from trellis.destinations.lake.types import widens_in_delta, widens_in_iceberg
 from trellis.errors import SchemaError
-from trellis.schema.model import Column, DataType
+from trellis.schema.model import NOTHING, Column, DataType
 from trellis.warehouses.catalog.lakes import DELTA, ICEBERG
 from trellis.warehouses.types import NativeType
 from trellis.warehouses.warehouse import Warehouse
@@ -67,6 +67,8 @@ class TableFormat:
     layout_clauses: Callable[[Sequence[Mapping[str, Any]]], Iterator[str]]
     widening_property: str = ""
     mapping_property: str = ""
+    staged_merge_settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings of a MERGE whose source is nothing but staged rows, which no one changes meanwhile."""
     merge_counts: str = ""
     """A query of how many rows of `{table}` the MERGE of `{label}` changed; empty where the MERGE says it."""
 
@@ -92,11 +94,12 @@ class TableFormat:
             )
         return self.cluster_form.format(", ".join(self.warehouse.quote(c.name) for c in layout.clusters))
 
-    def settings(self, label: CommitLabel) -> Mapping[str, str]:
+    def settings(self, label: CommitLabel, *, merges_staged: bool = False) -> Mapping[str, str]:
         notes = "\n".join((label.text, *label.notes.values()))
-        return {
+        labels = {
             name: value.format(label=label.text, notes=notes) for name, value in self.label_settings.items()
         }
+        return {**labels, **(self.staged_merge_settings if merges_staged else NOTHING)}
 
 
 DELTA_FORMAT: Final = TableFormat(
@@ -117,6 +120,7 @@ DELTA_FORMAT: Final = TableFormat(
     layout_clauses=delta_clauses,
     widening_property="delta.enableTypeWidening",
     mapping_property=COLUMN_MAPPING,
+    staged_merge_settings={"spark.databricks.delta.merge.materializeSource": "none"},
     cluster_form="CLUSTER BY ({})",
 )
 ICEBERG_FORMAT: Final = TableFormat(

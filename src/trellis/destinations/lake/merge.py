@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Final, Protocol
 
 from trellis.destinations.base import CatalogTable, Commit, IdentityRules, KeyedWrite, TableTreeWrite
 from trellis.destinations.lake.merge_source import MERGE_METRICS, MergeSource
@@ -23,8 +23,12 @@ from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 from trellis.destinations.sql.keyed import KeyedStatements
 from trellis.destinations.sql.merge import TableTreeStatements
 from trellis.destinations.sql.names import alias_prefix, quoted
-from trellis.destinations.sql.roots import MergeNames, columns_of
+from trellis.destinations.sql.roots import MergeNames, RootStatements, columns_of
 from trellis.schema.model import NOTHING, Table
+
+COUNTED_ROWS: Final = 5_000_000
+"""How many staged rows at most are looked through in this process for keys that occur twice, as that spares
+Spark to do it. An upsert, which refuses such keys, always looks."""
 
 
 class SparkMerge(Protocol):
@@ -102,7 +106,8 @@ class MergeContext:
             (counts,) = self.statements.run(source.counts_query(self.relation(table), self.prefix))
         else:
             statement = source.statement(self.relation(table), self.prefix)
-            rows = self.statements.run(statement, self.store.settings(self.label))
+            settings = self.store.settings(self.label, merges_staged=not source.reads_tables)
+            rows = self.statements.run(statement, settings)
             if query := self.store.merge_counts_query(self._name(table), self.label):
                 rows = self.statements.run(query)
             (counts,) = rows
@@ -122,28 +127,50 @@ class TreeMerge:
     load: TableTreeWrite
 
     def check(self) -> None:
-        context, commit, root = self.context, self.context.commit, self.load.root
-        names = MergeNames(context.prefix, context.store.warehouse.type_of)
-        rows = f"{context.prefix}rows"
-        chain = TableTreeStatements(
-            commit.schema, self.load, commit.keys.__getitem__, context.relation, lambda _: rows, names
-        )
-        chain.roots.check()
-        if self.load.strategy == "upsert" and (files := context.files.get(root)):
-            import duckdb
+        self._staged_roots.check()
+        if self.load.strategy == "upsert" and (count := self._duplicate_keys):
+            raise duplicate_keys(self.load.root, count)
 
-            with duckdb.connect(":memory:") as db:
-                db.register(rows, staged_rows(files, context.types[root]))
-                row = db.execute(chain.roots.duplicate_keys()).fetchone()
-            if row and row[0]:
-                raise duplicate_keys(root, row[0])
+    @property
+    def _staged_roots(self) -> RootStatements:
+        """The root table, whose staged rows DuckDB reads."""
+        context, commit = self.context, self.context.commit
+        names = MergeNames(context.prefix, context.store.warehouse.type_of)
+        chain = TableTreeStatements(
+            commit.schema,
+            self.load,
+            commit.keys.__getitem__,
+            context.relation,
+            lambda _: f"{context.prefix}rows",
+            names,
+        )
+        return chain.roots
+
+    @cached_property
+    def _duplicate_keys(self) -> int:
+        """How many primary keys occur more than once in the staged rows of the root table."""
+        import duckdb
+
+        context, root = self.context, self._staged_roots
+        files = context.files.get(self.load.root)
+        if not files or not root.comparable("primary_key"):
+            return 0
+        with duckdb.connect(":memory:") as db:
+            db.register(root.staged, staged_rows(files, context.types[self.load.root]))
+            row = db.execute(root.duplicate_keys()).fetchone()
+        return int(row[0]) if row else 0
+
+    @property
+    def _has_unique_keys(self) -> bool:
+        """Whether all staged rows of the root table are known to have other primary keys."""
+        rows = sum(file.rows for file in self.context.files.get(self.load.root, ()))
+        return rows <= COUNTED_ROWS and not self._duplicate_keys
 
     def execute(self) -> None:
         if not self.context.files.get(self.load.root):
             return
         context, statements = self.context, self.context.statements
         chain = self._chain()
-        names = chain.names
         try:
             marks = self._count_marks(chain)
             statements.create_view(f"{context.prefix}rows_to_insert", chain.roots.rows_to_insert())
@@ -156,7 +183,7 @@ class TreeMerge:
                 if table == chain.root and self.load.strategy == "upsert":
                     context.run_merge(table.name, self._upsert_source(chain)).marked = marks[1]
                     continue
-                tally = context.run_merge(table.name, self._source(chain, table, names))
+                tally = context.run_merge(table.name, self._source(chain, table))
                 if table == chain.root:
                     tally.replaced, tally.marked = marks
                     tally.ended, tally.changed = tally.changed, 0
@@ -184,28 +211,40 @@ class TreeMerge:
         }
         keys = context.commit.keys.__getitem__
         return TableTreeStatements(
-            context.commit.schema, self.load, keys, context.relation, views.__getitem__, names
+            context.commit.schema,
+            self.load,
+            keys,
+            context.relation,
+            views.__getitem__,
+            names,
+            self._has_unique_keys,
         )
 
     def _upsert_source(self, chain: TableTreeStatements) -> MergeSource:
         """Rows of the root table update that of their key in all columns; only the MERGE reads the table."""
         root, staged = chain.root, chain.names.staged_row
         source = MergeSource(
-            chain.roots.comparable("primary_key"), [column.name for column in root.complete_columns]
+            chain.roots.comparable("primary_key"),
+            [column.name for column in root.complete_columns],
+            reads_tables=False,
         )
-        rows, is_upserted = f"{chain.staged(root.name)} AS {staged}", chain.roots.is_upserted()
-        source.upserted = f"SELECT {_listed(staged, source.columns)} FROM {rows} WHERE {is_upserted}"
+        rows, is_unmarked = f"{chain.staged(root.name)} AS {staged}", chain.roots.is_unmarked()
+        source.upserted = f"SELECT {_listed(staged, source.columns)} FROM {rows} WHERE {is_unmarked}"
         if root.columns_with("hard_delete"):
-            source.deleted = f"SELECT {_listed(staged, source.keys)} FROM {rows} WHERE NOT ({is_upserted})"
+            source.deleted = f"SELECT {_listed(staged, source.keys)} FROM {rows} WHERE NOT ({is_unmarked})"
         return source
 
-    def _source(self, chain: TableTreeStatements, table: Table, names: MergeNames) -> MergeSource:
+    def _source(self, chain: TableTreeStatements, table: Table) -> MergeSource:
+        names = chain.names
         keys, deleted = self._keys_to_delete(chain, table)
         columns = self.context.staged_columns(table.name)
-        versions = chain.roots.versions if table == chain.root else None
+        roots = chain.roots if table == chain.root else None
+        versions = roots.versions if roots else None
         values = dict[str, str](versions.written if versions else NOTHING)
         columns = [*dict.fromkeys((*columns, *values))]
         source = MergeSource(keys, columns, deleted=deleted if chain.replaces else "")
+        if roots and roots.replaced_by() and chain.replaces:
+            source.reads_tables, source.deletes_once = False, roots.replaces_once
         if versions:
             of_current = columns_of(names.current_row)
             rows = (
@@ -219,12 +258,16 @@ class TreeMerge:
                 f"{values.get(name, f'{names.staged_row}.{quoted(name)}')} AS {quoted(name)}"
                 for name in columns
             )
-            places = chain.positions_to_insert(table.name, once=chain.replaces)
-            staged = f"{chain.staged(table.name)} AS {names.staged_row}"
-            source.inserted = (
-                f"SELECT {shown} FROM {staged} WHERE {names.staged_row}.{self.context.place} IN ({places})"
-            )
+            rows = f"{chain.staged(table.name)} AS {names.staged_row}"
+            source.inserted = f"SELECT {shown} FROM {rows} WHERE {self._is_inserted(chain, table)}"
         return source
+
+    def _is_inserted(self, chain: TableTreeStatements, table: Table) -> str:
+        """A condition on a staged row."""
+        if table == chain.root and chain.roots.inserts_all:
+            return chain.roots.is_unmarked()
+        places = chain.positions_to_insert(table.name, once=chain.replaces)
+        return f"{chain.names.staged_row}.{self.context.place} IN ({places})"
 
     def _keys_to_delete(self, chain: TableTreeStatements, table: Table) -> tuple[Sequence[str], str]:
         """Columns of a table, and a query of the values of rows to delete.

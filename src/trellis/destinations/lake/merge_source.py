@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,10 +18,14 @@ class MergeSource:
 
     keys: Sequence[str]
     columns: Sequence[str]
+    reads_tables: bool = True
+    """Whether the queries read tables that other loads may change meanwhile, and not only staged rows."""
     inserted: str = ""
     """A query of rows with `columns`."""
     deleted: str = ""
     """A query of the keys of rows that go."""
+    deletes_once: bool = False
+    """Whether `deleted` has each key once; otherwise the statement sees to it."""
     ended: str = ""
     """A query of the keys of rows that get the values in `assignments`, if `is_ended` holds for them, too."""
     is_ended: str = "TRUE"
@@ -33,8 +37,18 @@ class MergeSource:
     def is_empty(self) -> bool:
         return not (self.inserted or self.deleted or self.ended or self.upserted)
 
+    @property
+    def only_upserts(self) -> bool:
+        """Whether all rows of the source are alike, so that none needs to say what is to be done with it."""
+        return not (self.inserted or self.deleted or self.ended)
+
     def statement(self, table: str, q: str) -> str:
         """The statement; every name that it adds begins with `q`."""
+        if self.only_upserts:
+            return (
+                f"MERGE INTO {table} AS {q}current USING ({self.upserted}) AS {q}source "
+                f"ON {_equal(q, self.keys, map(quoted, self.keys))} {' '.join(self._upserts(q))}"
+            )
         return (
             f"MERGE INTO {table} AS {q}current USING ({' UNION ALL '.join(self._rows(q))}) AS {q}source "
             f"ON {self._is_same(q)} {' '.join(self._clauses(q))}"
@@ -57,8 +71,7 @@ class MergeSource:
         )
 
     def _is_same(self, q: str) -> str:
-        keys = zip(self.keys, self._key_columns(q), strict=True)
-        return " AND ".join(f"{q}current.{quoted(name)} = {q}source.{key}" for name, key in keys) or "FALSE"
+        return _equal(q, self.keys, self._key_columns(q))
 
     def _rows(self, q: str) -> Iterator[str]:
         """Queries of the rows of the source: what to do, the keys to look for, the values."""
@@ -74,7 +87,8 @@ class MergeSource:
         for action, query in (("delete", self.deleted), ("end", self.ended)):
             if query:
                 selected = ", ".join((f"'{action}' AS {q}action", *keys, *nulls))
-                yield f"SELECT DISTINCT {selected} FROM ({query}) AS {q}old({', '.join(keys)})"
+                once = "" if action == "delete" and self.deletes_once else "DISTINCT "
+                yield f"SELECT {once}{selected} FROM ({query}) AS {q}old({', '.join(keys)})"
 
     def _clauses(self, q: str) -> Iterator[str]:
         action = f"{q}source.{q}action"
@@ -83,18 +97,25 @@ class MergeSource:
         if self.ended:
             is_ended = f"{action} = 'end' AND {self.is_ended}"
             yield f"WHEN MATCHED AND {is_ended} THEN UPDATE SET {_set(self.assignments)}"
+        if self.upserted or self.inserted:
+            yield from self._upserts(q, f" AND {action} = 'upsert'", f" AND {action} IN ('insert', 'upsert')")
+
+    def _upserts(self, q: str, is_upsert: str = "", is_new: str = "") -> Iterator[str]:
         values = {name: f"{q}source.{quoted(name)}" for name in self.columns}
         changed = {name: value for name, value in values.items() if name not in self.keys}
         if self.upserted and changed:
-            yield f"WHEN MATCHED AND {action} = 'upsert' THEN UPDATE SET {_set(changed)}"
-        if self.inserted or self.upserted:
-            listed = ", ".join(map(quoted, values))
-            row = ", ".join(values.values())
-            is_new = f"{action} IN ('insert', 'upsert')"
-            yield f"WHEN NOT MATCHED AND {is_new} THEN INSERT ({listed}) VALUES ({row})"
+            yield f"WHEN MATCHED{is_upsert} THEN UPDATE SET {_set(changed)}"
+        listed = ", ".join(map(quoted, values))
+        yield f"WHEN NOT MATCHED{is_new} THEN INSERT ({listed}) VALUES ({', '.join(values.values())})"
 
     def _key_columns(self, q: str) -> list[str]:
         return [f"{q}key_{at}" for at in range(len(self.keys))]
+
+
+def _equal(q: str, keys: Iterable[str], columns: Iterable[str]) -> str:
+    """A condition on a row of the table and one of the source, whose `columns` have the keys."""
+    pairs = zip(keys, columns, strict=True)
+    return " AND ".join(f"{q}current.{quoted(key)} = {q}source.{column}" for key, column in pairs) or "FALSE"
 
 
 def _set(values: Mapping[str, str]) -> str:

@@ -70,8 +70,8 @@ class SparkTables:
     def statements(self) -> SparkStatements:
         return SparkStatements(self._open_session, self.where)
 
-    def settings(self, label: CommitLabel) -> Mapping[str, str]:
-        return self.format.settings(label)
+    def settings(self, label: CommitLabel, *, merges_staged: bool = False) -> Mapping[str, str]:
+        return self.format.settings(label, merges_staged=merges_staged)
 
     def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
         table, text = self.sql_name(name), string_literal(label.text)

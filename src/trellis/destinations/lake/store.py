@@ -111,8 +111,10 @@ class ReachedBySpark(Protocol):
         """Statements over these tables, on the session of this process or on a new one."""
         ...
 
-    def settings(self, label: CommitLabel) -> Mapping[str, str]:
-        """The settings under which a statement commits with a label."""
+    def settings(self, label: CommitLabel, *, merges_staged: bool = False) -> Mapping[str, str]:
+        """The settings under which a statement commits with a label; `merges_staged`: it is a MERGE whose
+        source is nothing but staged rows.
+        """
         ...
 
     def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:

@@ -23,7 +23,7 @@ class TableTreeStatements:
 
     A relation is an item of a FROM clause and has every complete column of its table. The result of
     `roots.rows_to_delete` is to be kept as the temporary table `names.rows_to_delete`, that of
-    `roots.rows_to_insert` as `names.rows_to_insert`.
+    `roots.rows_to_insert` as `names.rows_to_insert`. `has_unique_keys` is said of the staged root rows.
     """
 
     schema: Schema
@@ -32,6 +32,7 @@ class TableTreeStatements:
     current: Callable[[str], str]
     staged: Callable[[str], str]
     names: MergeNames
+    has_unique_keys: bool = False
 
     @property
     def tables(self) -> list[Table]:
@@ -45,7 +46,13 @@ class TableTreeStatements:
     def roots(self) -> RootStatements:
         name = self.load.root
         return RootStatements(
-            self.root, self.load, self.keys(name).row_id, self.current(name), self.staged(name), self.names
+            self.root,
+            self.load,
+            self.keys(name).row_id,
+            self.current(name),
+            self.staged(name),
+            self.names,
+            self.has_unique_keys,
         )
 
     @property

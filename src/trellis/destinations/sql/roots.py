@@ -51,7 +51,8 @@ class MergeNames(RowAliases):
 class RootStatements:
     """A root table as SQL relations: the current rows and the staged ones; `row_id` is a column of both.
 
-    NULL in a key or a version is equal to nothing.
+    NULL in a key or a version is equal to nothing. `has_unique_keys`: no two staged rows are known to have
+    one primary key.
     """
 
     table: Table
@@ -60,6 +61,7 @@ class RootStatements:
     current: str
     staged: str
     names: MergeNames
+    has_unique_keys: bool = False
 
     @property
     def versions(self) -> VersionColumns | None:
@@ -91,6 +93,17 @@ class RootStatements:
     def replaced_by(self) -> tuple[str, ...]:
         """The columns whose values in staged rows say which current ones go; none where two keys say that."""
         return self.comparable(self._keys[0]) if len(self._keys) == 1 and not self.versions else ()
+
+    @property
+    def replaces_once(self) -> bool:
+        """Whether no two staged rows have the same values in the columns of `replaced_by`."""
+        return self.has_unique_keys and self._keys == ["primary_key"]
+
+    @property
+    def inserts_all(self) -> bool:
+        """Whether all staged rows are inserted that are not marked deleted."""
+        is_deduplicated = self._columns("primary_key") and self._deduplicates
+        return self.load.strategy == "delete-insert" and not is_deduplicated
 
     @property
     def _keys(self) -> list[str]:
@@ -166,7 +179,7 @@ class RootStatements:
         grouped = f"WHERE {known} GROUP BY {', '.join(columns)} HAVING count(*) > 1"
         return f"SELECT count(*) FROM (SELECT 1 FROM {self.staged} AS {staged} {grouped}) AS {q}twice"
 
-    def is_upserted(self) -> str:
+    def is_unmarked(self) -> str:
         """A condition on a staged row, as `MergeNames` calls it: it is not marked deleted."""
         names = columns_of(self.names.staged_row)
         flags = self._columns("hard_delete")
@@ -184,7 +197,7 @@ class RootStatements:
     @property
     def _deduplicates(self) -> bool:
         """Whether of staged rows with one primary key only one is inserted."""
-        is_deduplicated = self.table.hints.get("x-stage-data-deduplicated")
+        is_deduplicated = self.has_unique_keys or self.table.hints.get("x-stage-data-deduplicated")
         return self.load.strategy == "delete-insert" and not is_deduplicated
 
     def _preference(self) -> str:
