@@ -10,6 +10,7 @@ from trellis.cli.output.console import console, grid, indented
 from trellis.cli.output.load_report import show_statements
 from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.client.short_names import short_name_notes
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
@@ -78,7 +79,6 @@ def _notes(report: RunReport) -> Iterator[str]:
         yield f"{report.failed} events failed, see table failed_events"
     if report.recovered:
         yield f"tables of versions that do not fit the others: {', '.join(report.recovered)}"
-    for full, name in report.shortened.items():
-        yield f"{full} is {name} in the warehouse, which has no room for longer names"
+    yield from short_name_notes(report.shortened, report.not_kept)
     if report.attempts > 1:
         yield f"loaded with attempt {report.attempts}"
