@@ -172,7 +172,9 @@ def test_options_that_do_not_exist(loaded: Trellis) -> None:
     assert (ran.code, ran.err) == (2, "error: --verify: there is no 'counts': did you mean 'count'?")
     assert [
         run["state"] for run in loaded("snowplow", "status", "out", *WAREHOUSE, "--json").json["runs"]
-    ] == ["already loaded"]
+    ] == ["loaded"]
+    ran = loaded("snowplow", "status", "out", *WAREHOUSE)
+    assert [line.split() for line in ran.out.splitlines()] == [["Run", "State"], [RUN, "loaded"]]
     ran = loaded("snowplow", "status", "out", *WAREHOUSE, "--json", "--since", "2031-04-06")
     assert ran.json == {"runs": []}
 

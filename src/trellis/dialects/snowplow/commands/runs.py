@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast, get_args
 
-from trellis.cli.output.console import console, grid, indented
+from trellis.cli.output.console import console, counted, grid, indented
 from trellis.cli.output.load_report import show_statements
 from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.locator import open_registry
@@ -72,11 +72,18 @@ def show_runs(reports: Sequence[RunReport]) -> None:
             out.print(f"{report.run}: {report.balance}", style="bold", soft_wrap=True)
 
 
+def show_states(reports: Sequence[RunReport]) -> None:
+    table = grid("Run", "State", whole=("Run", "State"))
+    for report in reports:
+        table.add_row(report.run, report.state)
+    console().print(indented(table))
+
+
 def _notes(report: RunReport) -> Iterator[str]:
     if report.discards:
-        yield f"{report.discards} values did not fit, see table _trellis_discards"
+        yield f"{counted(report.discards, 'value')} did not fit, see table _trellis_discards"
     if report.failed:
-        yield f"{report.failed} events failed, see table failed_events"
+        yield f"{counted(report.failed, 'event')} failed, see table failed_events"
     if report.recovered:
         yield f"tables of versions that do not fit the others: {', '.join(report.recovered)}"
     yield from short_name_notes(report.shortened, report.not_kept)

@@ -35,7 +35,7 @@ def archive_runs(loader: RunLoader, place: str, archive: Path) -> Iterator[Archi
     """
     for run in runs_in(place):
         target = None
-        if loader.state(run) == "already loaded":
+        if loader.state(run) == "loaded":
             with explain_os_errors(str(archive)):
                 archive.mkdir(parents=True, exist_ok=True)
                 target = _move(run, archive / run.name)

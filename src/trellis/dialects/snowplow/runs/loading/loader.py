@@ -119,7 +119,7 @@ class RunLoader:
     def state(self, run: Path) -> RunState:
         if not is_complete(run):
             return "incomplete"
-        return "already loaded" if self._is_loaded(RunManifest.read(run)) else "unloaded"
+        return "loaded" if self._is_loaded(RunManifest.read(run)) else "unloaded"
 
     def load_run(
         self, run: Path, finish: Callable[[RunCommit], None] | None = None, *, keeps_failed: bool = True
