@@ -35,7 +35,7 @@ from trellis.dialects.snowplow.events.families import (
 from trellis.dialects.snowplow.events.wide_rows import WideRows
 from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.typed.types import Array, Field, Struct, arrow_name
+from trellis.dialects.snowplow.typed.types import Array, Struct, arrow_name
 from trellis.errors import SchemaError
 from trellis.evolution.dialect.own_metadata import own_tables
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
@@ -195,23 +195,25 @@ def new_wide_column(schema: Schema, name: str) -> Column | None:
     """The column of `events` that entities bring up; None for one of no family."""
     known = families_of(schema)
     for family in known.complete if known.is_wide else ():
-        if field := known.wide_rows_of(family).columns.get(name):
-            return wide_column(field)
+        rows = known.wide_rows_of(family)
+        if name in rows.columns:
+            return wide_column(rows, name)
     return None
 
 
 def _grown_events(schema: Schema, rows: WideRows) -> Table:
     """The table of events with the types that its columns of a family have now."""
     events = schema.tables[EVENTS]
-    fields = (field for name, field in rows.columns.items() if name in events.columns)
-    return events.with_columns(*map(wide_column, fields))
+    return events.with_columns(*(wide_column(rows, name) for name in rows.columns if name in events.columns))
 
 
-def wide_column(field: Field) -> Column:
-    if not isinstance(field.type, Struct | Array):
-        return Column(field.name, "text", nullable=True)
-    column = Column(field.name, "json", nullable=True)
-    return column.with_hints(**{NESTED_TYPE: f"arrow:{arrow_name(field.type)}"})
+def wide_column(rows: WideRows, name: str) -> Column:
+    """A column of a family; its description is the last version that it holds."""
+    wide_type, description = rows.columns[name].type, str(rows.last_keys[name])
+    if not isinstance(wide_type, Struct | Array):
+        return Column(name, "text", nullable=True, description=description)
+    column = Column(name, "json", nullable=True, description=description)
+    return column.with_hints(**{NESTED_TYPE: f"arrow:{arrow_name(wide_type)}"})
 
 
 def events_table(profile: Profile, unbounded: bool = False) -> Table:
