@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from trellis.cli.output.console import console, counted, grid, indented
 from trellis.cli.output.load_report import show_statements
@@ -14,8 +14,12 @@ from trellis.dialects.snowplow.client.short_names import short_name_notes
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @contextmanager
@@ -66,8 +70,7 @@ def show_runs(reports: Sequence[RunReport]) -> None:
     for report in reports:
         show_statements(f"Statements of {report.run}", report.statements, out)
     for report in reports:
-        for note in _notes(report):
-            out.print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
+        _show_notes(report, out)
         if report.state == "loaded":
             out.print(f"{report.run}: {report.balance}", style="bold", soft_wrap=True)
 
@@ -76,10 +79,20 @@ def show_states(reports: Sequence[RunReport]) -> None:
     table = grid("Run", "State", whole=("Run", "State"))
     for report in reports:
         table.add_row(report.run, report.state)
-    console().print(indented(table))
+    out = console()
+    out.print(indented(table))
+    for report in reports:
+        _show_notes(report, out)
+
+
+def _show_notes(report: RunReport, out: Console) -> None:
+    for note in _notes(report):
+        out.print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
 
 
 def _notes(report: RunReport) -> Iterator[str]:
+    if report.state == "incomplete":
+        yield f"it has no {COMPLETION_FILE}; wait for its shredder to end, or shred it again"
     if report.discards:
         yield f"{counted(report.discards, 'value')} did not fit, see table _trellis_discards"
     if report.failed:

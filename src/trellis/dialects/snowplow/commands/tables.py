@@ -15,10 +15,11 @@ from trellis.dialects.snowplow.commands.shredder import open_shredder
 from trellis.dialects.snowplow.runs.loading.adoption import Adoption, TableAdopter, key_of_table
 from trellis.dialects.snowplow.runs.loading.archive import ArchivedRun
 from trellis.dialects.snowplow.runs.loading.inspection import TableStatus
-from trellis.dialects.snowplow.runs.loading.loader import RunLoader, runs_in
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions
 from trellis.dialects.snowplow.runs.loading.redshift_script import RedshiftScript, read_catalog
 from trellis.dialects.snowplow.runs.loading.replay import Replayer, ReplayReport
+from trellis.dialects.snowplow.runs.manifest import find_runs
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.errors import UsageError, nearest
 
@@ -122,7 +123,7 @@ def redshift_scripts(
         )
     tables = read_catalog(Path(catalog)) if catalog else {}
     script = RedshiftScript(open_registry(schema), dataset, stage, role, verification_of(verify), max_errors)
-    for run in runs_in(place):
+    for run in find_runs(place):
         yield f"-- {run.name}\n{script.script(run, tables)}"
 
 

@@ -46,7 +46,7 @@ from trellis.dialects.snowplow.runs.warehouses.base import (
 )
 from trellis.dialects.snowplow.runs.warehouses.tables import TableChange
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
-from trellis.errors import SchemaError, UsageError
+from trellis.errors import SchemaError
 
 RunState = Literal["loaded", "already loaded", "incomplete", "unloaded", "empty"]
 _BATCH: Final = 10_000
@@ -109,11 +109,11 @@ class RunLoader:
         A run is loaded when its report is asked for. Raises UsageError, SchemaError, DestinationError; the
         run at which it stops is as it was.
         """
-        return map(self._load_with_retries, runs_in(place))
+        return map(self._load_with_retries, find_runs(place))
 
     def status(self, place: str, since: str = "", until: str = "") -> list[RunReport]:
         """The state of each run whose name is later than one time and earlier than another one."""
-        runs = [run for run in runs_in(place) if is_between(run.name, since, until)]
+        runs = [run for run in find_runs(place) if is_between(run.name, since, until)]
         return [RunReport(run.name, self.state(run)) for run in runs]
 
     def state(self, run: Path) -> RunState:
@@ -290,14 +290,6 @@ def _check_rows(folder: Path, rows: int, expected: int) -> None:
             f"{folder}: {rows} rows, and the manifest says {expected}; the files were changed after they "
             "were shredded, shred the run again"
         )
-
-
-def runs_in(place: str) -> list[Path]:
-    """Raises UsageError where there is none."""
-    runs = find_runs(Path(place))
-    if not runs:
-        raise UsageError(f"{place}: no runs here; expected folders such as run=2031-04-05-06-00-00")
-    return runs
 
 
 def is_between(run: str, since: str, until: str) -> bool:
