@@ -32,8 +32,17 @@ class ProposedSchema(NamedTuple):
 SchemaProposer = Callable[[Sequence[str | Path], Mapping[str, Any]], ProposedSchema | None]
 """Makes a schema for the records of files, by the options of the user; None where they want none."""
 
-ReferenceResolver = Callable[["Schema", Collection[str]], "Schema"]
-"""Completes a schema with documents that records refer to, by their names. Raises TrellisError."""
+
+class ReferenceResolver(Protocol):
+    """A registry of the documents that records refer to by names."""
+
+    def __call__(self, schema: Schema, references: Collection[str]) -> Schema:
+        """The schema completed with the documents of these names. Raises TrellisError."""
+        ...
+
+    def before_commit(self, before: Schema, after: Schema, dry_run: bool) -> tuple[str, ...]:
+        """Keep in the registry what the load settles, unless it is a dry run; notes for its report."""
+        ...
 
 
 class BroughtDestination(NamedTuple):

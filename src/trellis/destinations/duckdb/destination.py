@@ -27,7 +27,7 @@ from trellis.destinations.duckdb.types import type_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, unknown_table
 from trellis.destinations.row_changes import RowChanges
-from trellis.destinations.scan.connections import configure_connection
+from trellis.destinations.scan.connections import configure_connection, lock_holder
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
@@ -56,8 +56,6 @@ LOCK_WAIT = 60.0
 IN_ORDER_ROWS = 500_000
 """Up to so many rows of a load keep the order of the input; more of them would wait in memory."""
 _LOCK_POLL = 0.1
-_HELD = ("Could not set lock on file", "file handle conflict")
-"""By another process; by a thread of this one that is just opening or closing it."""
 _COMMITS: defaultdict[str, Lock] = defaultdict(Lock)
 """Threads of one process share an open file, so DuckDB's own lock does not keep them apart."""
 
@@ -254,12 +252,11 @@ class DuckDB:
                 db = duckdb.connect(self.path)
             except duckdb.Error as bad:
                 message = str(bad)
-                if not any(sign in message for sign in _HELD):
+                if (holder := lock_holder(message)) is None:
                     raise DestinationError(
                         f"{self.path}: DuckDB cannot open it ({first_line(bad)}); "
                         "check the path, its rights and the free space"
                     ) from bad
-                holder = _holder(message)
                 if not wait.sleep(_LOCK_POLL, f"{self.path}: another process holds the file ({holder})"):
                     raise DestinationError(
                         f"{self.path}: another process holds the file ({holder}) and did not let "
@@ -289,8 +286,3 @@ def _has_table(db: duckdb.DuckDBPyConnection, dataset: str, table: str, column: 
 
 def _table(db: duckdb.DuckDBPyConnection, dataset: str, table: str) -> str:
     return table_name(database_of(db), dataset, table)
-
-
-def _holder(message: str) -> str:
-    holder = message.partition("Conflicting lock is held in ")[2].partition(". ")[0]
-    return holder or "it is locked"

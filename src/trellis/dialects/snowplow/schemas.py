@@ -36,11 +36,6 @@ class SnowplowSchemas(DefaultSchemas):
         options = Options.of({**settings, **({"marked": True} if is_marked else {})}, known.options)
         stored = known.options if EVENTS in schema.tables else None
         _check_layout(options, stored, family)
-        if EVENTS not in schema.tables:
-            schema = schema.with_tables(events_table(profile, options.is_run))
-        if options.marked:
-            marks = MARKS if options.layout == "wide" else (RECORD_MARK,)
-            schema = schema.with_tables(schema.tables[EVENTS].with_columns(*marks))
         return with_families(schema, replace(known, profile=profile, options=options))
 
     def merge_user_schema(
@@ -56,7 +51,16 @@ class SnowplowSchemas(DefaultSchemas):
             raise UsageError(
                 f"{hints or f'mode {request.mode}'}: tables of Snowplow follow their registry; leave it out"
             )
-        return schema
+        return _with_events(schema)
+
+
+def _with_events(schema: Schema) -> Schema:
+    """The schema of a load, whose table of events may be new."""
+    known = families_of(schema)
+    events = schema.tables.get(EVENTS) or events_table(known.profile, known.options.is_run)
+    if known.options.marked:
+        events = events.with_columns(*(MARKS if known.is_wide else (RECORD_MARK,)))
+    return schema.with_tables(events)
 
 
 def _check_layout(options: Options, stored: Options | None, warehouse: str) -> None:

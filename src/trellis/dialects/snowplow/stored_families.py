@@ -6,7 +6,7 @@ why others are missing, are there while a load runs: every load asks the registr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -35,7 +35,8 @@ from trellis.dialects.snowplow.events.families import (
 from trellis.dialects.snowplow.events.wide_rows import WideRows
 from trellis.dialects.snowplow.options import Options
 from trellis.dialects.snowplow.rows.csv import EVENTS
-from trellis.dialects.snowplow.typed.types import Array, Field, Struct, arrow_name
+from trellis.dialects.snowplow.typed.types import Array, Struct, arrow_name
+from trellis.errors import SchemaError
 from trellis.evolution.dialect.own_metadata import own_tables
 from trellis.schema.model import NESTED_TYPE, Column, Schema, Table
 from trellis.schema.system import OURS
@@ -165,8 +166,20 @@ def with_family(
     else:
         rows = changed.table_rows_of(family)
         digest, tables = definition_digest(rows.table), entity_tables(rows)
+    _refuse_taken_tables(schema, family, tables)
     changed = replace(changed, digests={**changed.digests, family: digest})
     return with_families(schema, changed).with_tables(*tables)
+
+
+def _refuse_taken_tables(schema: Schema, family: str, tables: Iterable[Table]) -> None:
+    """Raises SchemaError where rows of two families would go into one table."""
+    for table in tables:
+        owner = schema.tables[table.name].description if table.name in schema.tables else None
+        if owner and owner.startswith("iglu:") and not owner.startswith(f"iglu:{family}-"):
+            raise SchemaError(
+                f"{table.name}: it is the table of {owner}, and would be that of {family}; name one of them "
+                "otherwise in its overlay"
+            )
 
 
 def entity_tables(rows: FamilyRows) -> list[Table]:
@@ -182,23 +195,25 @@ def new_wide_column(schema: Schema, name: str) -> Column | None:
     """The column of `events` that entities bring up; None for one of no family."""
     known = families_of(schema)
     for family in known.complete if known.is_wide else ():
-        if field := known.wide_rows_of(family).columns.get(name):
-            return wide_column(field)
+        rows = known.wide_rows_of(family)
+        if name in rows.columns:
+            return wide_column(rows, name)
     return None
 
 
 def _grown_events(schema: Schema, rows: WideRows) -> Table:
     """The table of events with the types that its columns of a family have now."""
     events = schema.tables[EVENTS]
-    fields = (field for name, field in rows.columns.items() if name in events.columns)
-    return events.with_columns(*map(wide_column, fields))
+    return events.with_columns(*(wide_column(rows, name) for name in rows.columns if name in events.columns))
 
 
-def wide_column(field: Field) -> Column:
-    if not isinstance(field.type, Struct | Array):
-        return Column(field.name, "text", nullable=True)
-    column = Column(field.name, "json", nullable=True)
-    return column.with_hints(**{NESTED_TYPE: f"arrow:{arrow_name(field.type)}"})
+def wide_column(rows: WideRows, name: str) -> Column:
+    """A column of a family; its description is the last version that it holds."""
+    wide_type, description = rows.columns[name].type, str(rows.last_keys[name])
+    if not isinstance(wide_type, Struct | Array):
+        return Column(name, "text", nullable=True, description=description)
+    column = Column(name, "json", nullable=True, description=description)
+    return column.with_hints(**{NESTED_TYPE: f"arrow:{arrow_name(wide_type)}"})
 
 
 def events_table(profile: Profile, unbounded: bool = False) -> Table:
@@ -212,9 +227,14 @@ def events_table(profile: Profile, unbounded: bool = False) -> Table:
 
 
 def definition_digest(table: FamilyTable) -> str:
-    """A hash of the columns of a family's tables: it tells a patched schema from the one that was loaded."""
+    """A hash of the columns of a family's tables: it tells a patched schema from the one that was loaded.
+
+    Names that were shortened count as they are in the schemas, since an overlay may shorten them otherwise.
+    """
     columns = [*table.columns, *(column for recovery in table.recovery for column in recovery.columns)]
-    return _digest("\n".join(f"{column.name} {column.type} {column.nullable}" for column in columns))
+    full = {short: name for name, short in table.shortened.items()}
+    lines = (f"{full.get(column.name, column.name)} {column.type} {column.nullable}" for column in columns)
+    return _digest("\n".join(lines))
 
 
 def _digest(text: str) -> str:

@@ -153,6 +153,8 @@ class LoadAttempt:
         )
         rejects = all_files.get(REJECTS.name, ())
         refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
+        notes = (*report.notes, *self._registry_notes(before, conformed, dry_run))
+        report = self.report = replace(report, notes=notes)
         self.commit = self._build_commit(before, after, report.changes, roots, files, touched, catalog)
         write = self.destination.rehearse if dry_run else self.destination.commit
         with _Clock(self.seconds, "rehearse" if dry_run else "load"):
@@ -339,6 +341,10 @@ class LoadAttempt:
                 f"the records refer to {names}; say with --schema where these schemas are, a URL or a folder"
             )
         return replace(state, schema=self.job.resolve(state.schema, seen.references))
+
+    def _registry_notes(self, before: Schema, conformed: Schema, dry_run: bool) -> tuple[str, ...]:
+        resolve = self.job.resolve
+        return () if resolve is None else resolve.before_commit(before, conformed, dry_run)
 
     def _report(
         self,

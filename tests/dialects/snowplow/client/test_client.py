@@ -122,9 +122,9 @@ def test_not_found_and_unavailable_differ(site: Site) -> None:
     [
         (500, r"does not answer \(HTTP 500\)"),
         (429, r"does not answer \(HTTP 429\)"),
-        (403, "1-0-0 answers HTTP 403; is the key in TRELLIS_REGISTRY_KEY right"),
+        (403, "1-0-0 answers HTTP 403; check the key in TRELLIS_REGISTRY_KEY"),
         (301, "redirects to https://elsewhere/; use that URL"),
-        (200, r"1-0-0 answers no JSON \(.*\); is this the URL of a registry"),
+        (200, r"1-0-0 answers '.*', which is not JSON; expected the URL of an Iglu server or of a static"),
     ],
 )
 def test_b14_an_answer_that_is_none_is_no_missing_schema(site: Site, status: int, error: str) -> None:

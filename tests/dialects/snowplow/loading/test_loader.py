@@ -250,7 +250,7 @@ def test_status_says_which_runs_are_loaded(warehouse: SqlWarehouse, tmp_path: Pa
     (runs[1] / COMPLETION_FILE).unlink()
     runs_loader = loader(warehouse, registry)
     assert [(report.run, report.state) for report in runs_loader.status(str(tmp_path / "out"))] == [
-        ("run=2031-04-05-00-00-00", "already loaded"),
+        ("run=2031-04-05-00-00-00", "loaded"),
         ("run=2031-04-05-01-00-00", "incomplete"),
         ("run=2031-04-05-02-00-00", "unloaded"),
     ]

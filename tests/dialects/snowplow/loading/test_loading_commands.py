@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import duckdb
 import pytest
@@ -172,9 +174,33 @@ def test_options_that_do_not_exist(loaded: Trellis) -> None:
     assert (ran.code, ran.err) == (2, "error: --verify: there is no 'counts': did you mean 'count'?")
     assert [
         run["state"] for run in loaded("snowplow", "status", "out", *WAREHOUSE, "--json").json["runs"]
-    ] == ["already loaded"]
+    ] == ["loaded"]
+    ran = loaded("snowplow", "status", "out", *WAREHOUSE)
+    assert [line.split() for line in ran.out.splitlines()] == [["Run", "State"], [RUN, "loaded"]]
     ran = loaded("snowplow", "status", "out", *WAREHOUSE, "--json", "--since", "2031-04-06")
     assert ran.json == {"runs": []}
+
+
+def test_a_run_without_its_completion_file_says_what_to_do(loaded: Trellis, folder: Path) -> None:
+    (folder / "out" / RUN / COMPLETION_FILE).unlink()
+    note = f"{RUN}: it has no shredding_complete.json; wait for its shredder to end, or shred it again"
+    for command in ("status", "load"):
+        ran = loaded("snowplow", command, "out", *WAREHOUSE)
+        assert (ran.code, ran.out.splitlines()[-1]) == (0, note)
+
+
+def test_a_duckdb_file_that_another_process_holds(loaded: Trellis, folder: Path) -> None:
+    program = (
+        "import duckdb, sys; file = duckdb.connect('shop.duckdb'); print(1, flush=True); sys.stdin.read()"
+    )
+    with Popen([sys.executable, "-c", program], stdin=PIPE, stdout=PIPE, cwd=folder) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        ran = loaded("snowplow", "status", "out", *WAREHOUSE)
+        holder.communicate()
+    assert ran.code == 3
+    assert ran.err.startswith("error: shop.duckdb: another process holds the file (")
+    assert ran.err.endswith(f"(PID {holder.pid})); close it and try again")
 
 
 def test_commands_that_look_make_no_file(loaded: Trellis, folder: Path) -> None:

@@ -39,8 +39,12 @@ def run(tmp_path: Path, warehouse: SqlWarehouse, registry: str) -> Path:
 
 
 def test_a_folder_without_runs(warehouse: SqlWarehouse, registry: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="no runs here; expected folders such as run=2031-04-05-06-00-00"):
-        loader(warehouse, registry).load(str(tmp_path / "nothing"))
+        loader(warehouse, registry).load(str(tmp_path / "empty"))
+    for name in ("nothing", "run=2031-04-05-06-00-00"):
+        with pytest.raises(UsageError, match=f"{name}: there is no such folder; expected a run, or a folder"):
+            loader(warehouse, registry).load(str(tmp_path / name))
 
 
 def test_b18_a_run_under_another_name_is_the_same_run(
@@ -189,7 +193,8 @@ def test_b21_a_user_without_create_is_told_at_once(
     with pytest.raises(DestinationError) as refusal:
         load(reader, registry, run, retries=Retries((30.0,), waits.append))
     assert str(refusal.value) == (
-        f"{reader.shown}: PostgreSQL refused: permission denied for database {database}"
+        f"{reader.shown}: PostgreSQL refused: permission denied for database {database}; grant this user the "
+        "right, or load as a user who has it"
     )
     assert (waits, isinstance(refusal.value, WarehouseUnavailable)) == ([], False)
     reader.close()

@@ -535,6 +535,10 @@ def test_d16_an_overlay_fits_a_table_that_was_made_otherwise(api: Api) -> None:
             "/berth: expected the texts column, type, encode and",
         ),
         ([], "an overlay is an object of pointers such as /berth"),
+        (
+            {"shortened": {"postgres": {"long": "s" * 64}}},
+            f"shortened/postgres/long: '{'s' * 64}' is no name in postgres; expected a text of at most 63",
+        ),
     ],
 )
 def test_overlays_that_do_not_fit(api: Api, overlay: Any, fault: str) -> None:

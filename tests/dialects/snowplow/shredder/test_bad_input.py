@@ -68,6 +68,9 @@ CASES: Final[dict[str, Case]] = {
         enriched_line(1) + "\t",
         f"{PARSING}the line has 132 fields; expected the 131 of an enriched event, between tabs",
     ),
+    "B01-one field": Case(
+        "no event", f"{PARSING}the line has 1 field; expected the 131 of an enriched event, between tabs"
+    ),
     "B02-no UUID": Case(enriched_line(1, event_id=""), f"{PARSING}event_id is empty"),
     "B02-another id": Case(enriched_line(1, event_id="e-1"), f"{PARSING}event_id is 'e-1', not a UUID"),
     "B02-no time": Case(enriched_line(1, collector_tstamp=""), f"{PARSING}collector_tstamp is empty"),

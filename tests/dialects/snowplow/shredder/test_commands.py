@@ -44,9 +44,12 @@ def test_shred_load_and_status(trellis: Trellis, folder: Path) -> None:
     [run] = ran.json["runs"]
     assert run["rows"] == {"in": 1, "loaded": 1, "rejected": 0, "dropped": 0}
     place = ("out", "--schema", "registry", "--to", "duckdb:shop.duckdb", "--json")
-    states = [trellis("snowplow", command, *place).json["runs"] for command in ("status", "load", "status")]
+    states = [
+        trellis("snowplow", command, *place).json["runs"] for command in ("status", "load", "status", "load")
+    ]
     assert [[(run["run"], run["state"]) for run in runs] for runs in states] == [
         [(RUN, "unloaded")],
+        [(RUN, "loaded")],
         [(RUN, "loaded")],
         [(RUN, "already loaded")],
     ]

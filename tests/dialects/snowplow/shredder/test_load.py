@@ -67,7 +67,10 @@ def test_an_event_has_a_row_in_events_and_one_for_each_entity(tmp_path: Path) ->
     ]
     report = load(tmp_path, lines, write_registry(tmp_path))
     assert (report.rows.read, report.rows.loaded) == (1, 1)
-    assert {table.name: table.rows for table in report.tables} == {"events": 1, TABLE: 3}
+    assert [(table.name, table.rows, table.created) for table in report.tables] == [
+        ("events", 1, True),
+        (TABLE, 3, True),
+    ]
     assert query(tmp_path, "SELECT app_id, event_id, tr_total::VARCHAR, page_url FROM atomic.events") == [
         ("web", event_id(1), "12.50", None)
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
@@ -20,7 +21,7 @@ from dialects.snowplow.enriched import (
     write_registry,
     write_run,
 )
-from dialects.snowplow.families import document
+from dialects.snowplow.families import document, object_schema, text
 from trellis.dialects.snowplow.schemas import SnowplowSchemas
 from trellis.errors import SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline
@@ -125,27 +126,57 @@ def test_columns_of_structs_have_the_types_of_their_schemas(tmp_path: Path) -> N
         ]
 
 
+GROWN = [
+    document("1-0-0", {"crew": object_schema({"chief": {"type": "string"}}), "port": {"type": "string"}}),
+    document(
+        "1-0-1",
+        {
+            "crew": object_schema({"chief": {"type": "string"}, "boats": {"type": "integer"}}),
+            "port": {"type": "string"},
+            "flag": {"type": "boolean"},
+        },
+    ),
+]
+"""A version that adds a field, and one inside of another."""
+
+
+def delta_columns(folder: Path) -> dict[str, tuple[str, str | None]]:
+    """The columns of entities in the catalog of Delta, each with its type and its comment."""
+    schema = DeltaTable(str(folder / "delta" / "atomic" / "events")).schema()
+    fields = ((field.name, pa.field(field)) for field in schema.fields if "org_harbor" in field.name)
+    comments = {field.name: field.metadata.get("comment") for field in schema.fields}
+    return {name: (str(field.type), comments[name]) for name, field in fields}
+
+
 def test_the_catalog_of_delta_shows_structs_that_grew_inside(tmp_path: Path) -> None:
-    crew = {"type": "object", "properties": {"chief": {"type": "string"}}}
-    larger = {"type": "object", "properties": {"chief": {"type": "string"}, "boats": {"type": "integer"}}}
-    versions = [
-        document("1-0-0", {"crew": crew, "port": {"type": "string"}}),
-        document("1-0-1", {"crew": larger, "port": {"type": "string"}, "flag": {"type": "boolean"}}),
-    ]
-    sink, registry = pipeline(tmp_path, "delta:delta"), write_registry(tmp_path, documents=versions)
-    for number, key in enumerate(("1-0-0", "1-0-1")):
-        load(sink, tmp_path, [enriched_line(number, vessel_call(key, port="A"))], registry)
-    schema = DeltaTable(str(tmp_path / "delta" / "atomic" / "events")).schema()
-    [field] = [field for field in schema.fields if field.name == EVENT]
-    assert [(inner.name, inner.type.type) for inner in field.type.fields if inner.name != "crew"] == [
-        ("port", "string"),
-        ("flag", "boolean"),
-    ]
-    [crew_field] = [inner for inner in field.type.fields if inner.name == "crew"]
-    assert [(inner.name, inner.type.type) for inner in crew_field.type.fields] == [
-        ("chief", "string"),
-        ("boats", "long"),
-    ]
+    """The comment of a column is the last version that it holds, as that of a table is."""
+    sink, registry = pipeline(tmp_path, "delta:delta"), write_registry(tmp_path, documents=GROWN)
+    boats = vessel_call("1-0-1", port="B", flag=True, crew={"chief": "Ann", "boats": 2})
+    load(sink, tmp_path, [enriched_line(1, None, [vessel_call("1-0-0", port="A")])], registry)
+    first = "struct<crew: struct<chief: string>, port: string>"
+    assert delta_columns(tmp_path) == {CONTEXTS: (f"list<element: {first}>", f"{VESSEL_CALL}1-0-0")}
+    load(sink, tmp_path, [enriched_line(2, boats)], registry)
+    grown = "struct<crew: struct<chief: string, boats: int64>, port: string, flag: bool>"
+    columns = {
+        CONTEXTS: (f"list<element: {grown}>", f"{VESSEL_CALL}1-0-1"),
+        EVENT: (grown, f"{VESSEL_CALL}1-0-1"),
+    }
+    assert delta_columns(tmp_path) == columns
+    report = load(sink, tmp_path, [enriched_line(3, boats), enriched_line(4, vessel_call("1-0-0"))], registry)
+    assert report.changes == ()
+    assert delta_columns(tmp_path) == columns
+
+
+@pytest.mark.parametrize("to", WAREHOUSES)
+def test_a_version_without_other_columns_changes_the_comment_alone(tmp_path: Path, to: str) -> None:
+    documents = [document("1-0-0", {"port": text(4)}), document("1-0-1", {"port": text(9)})]
+    sink, registry = pipeline(tmp_path, to), write_registry(tmp_path, documents=documents)
+    for number, version in enumerate(("1-0-0", "1-0-1", "1-0-1")):
+        load(sink, tmp_path, [enriched_line(number, vessel_call(version, port="A"))], registry)
+        described = sink.schema.tables["events"].columns[EVENT].description
+        assert described == f"{VESSEL_CALL}{version}"
+        comments = sink.destination.catalog("atomic")["events"].comments
+        assert comments is None or comments[EVENT] == f"{VESSEL_CALL}{version}"
 
 
 @pytest.mark.parametrize("to", WAREHOUSES)
@@ -163,6 +194,11 @@ def test_r78_a_version_that_does_not_fit_has_a_column_of_its_own(tmp_path: Path,
     columns = sink.destination.catalog("atomic")["events"].columns
     [recovered] = [name for name in columns if "recovered" in name]
     assert recovered.startswith(f"{EVENT}_recovered_1_0_1_")
+    described = sink.schema.tables["events"].columns
+    assert [described[name].description for name in (EVENT, recovered)] == [
+        f"{VESSEL_CALL}1-0-2",
+        f"{VESSEL_CALL}1-0-1",
+    ]
     assert events(sink, "event_id", EVENT, recovered) == [
         (event_id(1), {"size": 1, "unit": "m"}, None),
         (event_id(2), None, {"size": "XL"}),

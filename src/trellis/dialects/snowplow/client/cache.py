@@ -63,6 +63,9 @@ class CachedRegistry:
     def overlay(self, family: Family) -> Overlay | None:
         return self.registry.overlay(family)
 
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        self.registry.put_overlay(family, overlay)
+
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         return self.registry.list_keys(vendor, name)
 

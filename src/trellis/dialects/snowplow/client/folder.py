@@ -7,6 +7,7 @@ its table differs from what the schemas say.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import escape
@@ -97,6 +98,18 @@ class FolderRegistry:
             return Overlay.parse(read_document(file))
         except SchemaError as error:
             raise SchemaError(f"{file}: {error}") from None
+
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        file = self.root / f"{family}{OVERLAY_SUFFIX}"
+        part = file.with_name(f".{file.name}")
+        try:
+            part.write_text(json.dumps(overlay.to_dict(), indent=2) + "\n", encoding="utf-8")
+            part.replace(file)
+        except OSError as error:
+            raise SchemaError(
+                f"{file}: cannot be written ({error.strerror}); let the folder be written to, or keep its "
+                "schemas in a registry that takes overlays"
+            ) from None
 
     def path_fault(self, path: Path, key: SchemaKey) -> str | None:
         """That a file is not where its schema says."""

@@ -28,6 +28,8 @@ TIMEOUT: Final = 30.0
 PAUSES: Final = (0.2, 1.0, 3.0)
 """Seconds before a request that had no answer is repeated."""
 NOT_FOUND: Final = 404
+_MOST_SHOWN: Final = 40
+"""Bytes of an answer that a sentence shows."""
 
 
 class Answer(NamedTuple):
@@ -168,13 +170,15 @@ class HttpRegistry:
         if answer.status == NOT_FOUND:
             return None
         if not answer.ok:
-            hint = "; is the key in TRELLIS_REGISTRY_KEY right?" if answer.status in (400, 401, 403) else ""
+            hint = "; check the key in TRELLIS_REGISTRY_KEY" if answer.status in (400, 401, 403) else ""
             raise RegistryUnavailable(f"registry {self.name}: {path} answers HTTP {answer.status}{hint}")
         try:
             return read_json(answer.body)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError):
+            beginning = answer.body[:_MOST_SHOWN].decode(errors="replace")
             raise RegistryUnavailable(
-                f"registry {self.name}: {path} answers no JSON ({error}); is this the URL of a registry?"
+                f"registry {self.name}: {path} answers {beginning!r}, which is not JSON; expected the URL of "
+                "an Iglu server or of a static registry"
             ) from None
 
     def _list(self, path: str) -> list[SchemaKey] | None:

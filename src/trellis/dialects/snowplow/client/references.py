@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
+from trellis.dialects.snowplow.client.short_names import keep_short_names, short_name_notes
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.dialects.snowplow.stored_families import (
     StoredFamilies,
@@ -55,6 +56,22 @@ class RegistryReferences:
         changed = with_family(schema, str(family), documents, self.registry.overlay(family))
         _refuse_patched(known, families_of(changed), family)
         return changed
+
+    def before_commit(self, before: Schema, after: Schema, dry_run: bool) -> tuple[str, ...]:
+        """Keep the short names of tables and columns in overlays; what to say of those that are new."""
+        known = families_of(after)
+        if known.is_wide or known.options.is_run:
+            return ()
+        brought: dict[str, str] = {}
+        refusals: set[str] = set()
+        stored_names = {*before.tables, *(name for table in before.tables.values() for name in table.columns)}
+        for name in known.complete:
+            table = known.table_rows_of(name).table
+            names = table.shortened
+            brought |= {full: short for full, short in names.items() if short not in stored_names}
+            if not dry_run:
+                refusals.add(keep_short_names(self.registry, table.key.family, known.profile.name, names))
+        return (*short_name_notes(brought, "; ".join(sorted(filter(None, refusals)))),)
 
 
 def _without(schema: Schema, missing: Collection[SchemaKey], registry: str) -> Schema:

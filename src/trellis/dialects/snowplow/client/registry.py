@@ -38,6 +38,9 @@ class Registry(Protocol):
     def overlay(self, family: Family) -> Overlay | None:
         """How the table of a family differs from what its schemas say."""
 
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        """In place of the one before. Raises SchemaError where the registry takes none."""
+
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         """All that can be read, or those of a vendor and name; none where there are none.
 

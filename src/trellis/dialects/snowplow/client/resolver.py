@@ -82,6 +82,11 @@ class Resolver:
         self.versions(family)
         return self._owners[family].overlay(family)
 
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        """Into the registry that has the family."""
+        self.versions(family)
+        self._owners[family].put_overlay(family, overlay)
+
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         owners: dict[Family, Registry] = {}
         return [

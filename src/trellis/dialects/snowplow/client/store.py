@@ -57,6 +57,10 @@ class StoreRegistry:
         with _answering():
             return self.store.overlay(family)
 
+    def put_overlay(self, family: Family, overlay: Overlay) -> None:
+        with _answering():
+            self.store.put_overlay(family, overlay)
+
     def list_keys(self, vendor: str = "", name: str = "") -> Sequence[SchemaKey]:
         with _answering():
             return [SchemaKey.parse(schema.uri) for schema in self.store.list_schemas(vendor, name)]

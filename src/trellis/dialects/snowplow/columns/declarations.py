@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from trellis.dialects.snowplow.columns.column_types import TIMESTAMP, char, varchar
 from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.names import column_name
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 
@@ -41,11 +43,14 @@ def column_lines(columns: Iterable[Column], profile: Profile) -> list[str]:
 
 
 def recovery_name(base: str, key: SchemaKey, columns: Iterable[Column], profile: Profile) -> str:
-    """The table of a schema that does not fit that of its family. It changes with the schema's columns."""
-    block = ",\n".join(column_lines((*METADATA, *columns), profile))
+    """The table of a schema that does not fit that of its family. It changes with the schema's columns.
+
+    Names are those of the schema, so that the table keeps its own where the warehouse has no room for them.
+    """
+    named = [replace(column, name=column_name(column.paths[0])) for column in columns]
+    block = ",\n".join(column_lines((*METADATA, *named), profile))
     version = key.version
-    suffix = f"{version.revision}_{version.addition}_recovered_{abs(java_hash(block))}"
-    return profile.shorten(f"{base}_{suffix}")
+    return f"{base}_{version.revision}_{version.addition}_recovered_{abs(java_hash(block))}"
 
 
 def java_hash(text: str) -> int:

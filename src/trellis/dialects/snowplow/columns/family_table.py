@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trellis.dialects.snowplow.columns.declarations import recovery_name
 from trellis.dialects.snowplow.columns.flatten import Column, flatten
 from trellis.dialects.snowplow.columns.merge import fit
-from trellis.dialects.snowplow.columns.names import table_name
+from trellis.dialects.snowplow.columns.names import column_name, table_name
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import SchemaKey
@@ -55,6 +55,8 @@ class FamilyTable:
     columns: tuple[Column, ...]
     steps: tuple[Step, ...]
     recovery: tuple[RecoveryTable, ...] = ()
+    shortened: Mapping[str, str] = field(default_factory=dict)
+    """The names of tables and columns that the warehouse has no room for, with what they become."""
 
     @property
     def key(self) -> SchemaKey:
@@ -71,13 +73,16 @@ class FamilyMerge:
     columns: dict[str, Column] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     recovery: list[RecoveryTable] = field(default_factory=list)
+    shortened: dict[str, str] = field(default_factory=dict)
 
     def add(self, document: SchemaDocument) -> Step:
         columns = columns_of(document, self.profile, compat=self.compat)
+        for column in columns:
+            self._shorten(column_name(column.paths[0]))
         step = self.compare(document.key, columns)
         if step.breaks:
             name = recovery_name(table_name(document.key.family), document.key, columns, self.profile)
-            self.recovery.append(RecoveryTable(name, document.key, tuple(columns)))
+            self.recovery.append(RecoveryTable(self._shorten(name), document.key, tuple(columns)))
         else:
             self.columns |= {column.name: column for column in step.added}
             for column in columns:
@@ -114,8 +119,15 @@ class FamilyMerge:
 
     def table(self) -> FamilyTable:
         """The table so far; there is at least one schema."""
-        name = self.profile.shorten(table_name(self.steps[0].key.family))
-        return FamilyTable(name, tuple(self.columns.values()), tuple(self.steps), tuple(self.recovery))
+        name = self._shorten(table_name(self.steps[0].key.family))
+        columns, recovery = tuple(self.columns.values()), tuple(self.recovery)
+        return FamilyTable(name, columns, tuple(self.steps), recovery, dict(self.shortened))
+
+    def _shorten(self, name: str) -> str:
+        short = self.profile.shorten(name)
+        if short != name:
+            self.shortened[name] = short
+        return short
 
     def _type_breaks(self, new: dict[str, Column]) -> Iterator[Break]:
         for name, old in self.columns.items():

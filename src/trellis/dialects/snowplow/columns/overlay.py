@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from operator import itemgetter
 from typing import Any, Final
 
 from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, ColumnType, TypeName, char, varchar
-from trellis.dialects.snowplow.columns.family_table import FamilyTable
+from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.names import column_name
+from trellis.dialects.snowplow.columns.profiles import PROFILES, Profile
 from trellis.dialects.snowplow.document.nodes import pointer_to
+from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.errors import SchemaError, nearest
 
 _TYPE: Final = re.compile(r"([A-Za-z_ ]+?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?")
@@ -44,6 +47,7 @@ _NUMBERS: Final[Mapping[str, int]] = {
 """How many numbers may stand behind a type; none behind others, also not behind TEXT and STRING."""
 _LENGTHS: Final = ("no length", "one length", "digits and scale")
 _DATA: Final = "$.data."
+_SHORTENED: Final = "shortened"
 
 
 @dataclass(frozen=True)
@@ -67,14 +71,20 @@ class Override:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Overrides by the pointer of a value in the data, such as /geo/lat."""
+    """Overrides by the pointer of a value in the data, such as /geo/lat, in every warehouse.
+
+    `shortened` are the names of tables and columns that a warehouse has no room for, with what they are
+    there. Limits differ, so these are kept for each warehouse.
+    """
 
     overrides: Mapping[str, Override]
+    shortened: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @staticmethod
     def parse(document: object) -> Overlay:
         """Of `{"/berth": {"column": "dock", "type": "VARCHAR(64)", "encode": "LZO", "position": 1}}`, each
-        part of which may be absent, or of a JSONPaths file, which has positions alone.
+        part of which may be absent, or of a JSONPaths file, which has positions alone. Beside the pointers
+        `{"shortened": {"postgres": {"a_long_name": "a_name"}}}` may stand.
 
         Raises SchemaError.
         """
@@ -82,16 +92,32 @@ class Overlay:
             raise SchemaError("an overlay is an object of pointers such as /berth")
         if isinstance(paths := document.get("jsonpaths"), list):
             return Overlay(_positions(paths))
-        return Overlay({pointer: _override(pointer, parts) for pointer, parts in document.items()})
+        pointers = {pointer: parts for pointer, parts in document.items() if pointer != _SHORTENED}
+        overrides = {pointer: _override(pointer, parts) for pointer, parts in pointers.items()}
+        return Overlay(overrides, _short_names(document.get(_SHORTENED, {})))
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        overrides = {
             pointer: {name: part for name, part in asdict(override).items() if part is not None}
             for pointer, override in self.overrides.items()
         }
+        shortened = {warehouse: dict(names) for warehouse, names in self.shortened.items()}
+        return {**overrides, **({_SHORTENED: shortened} if shortened else {})}
 
-    def check(self, table: FamilyTable) -> None:
-        """That the table has all the columns, each name once. Raises SchemaError."""
+    def with_names(self, warehouse: str, names: Mapping[str, str]) -> Overlay:
+        """The overlay that also keeps these names; those that it has stay."""
+        kept = {**names, **self.shortened.get(warehouse, {})}
+        return replace(self, shortened={**self.shortened, warehouse: kept})
+
+    def profile(self, profile: Profile) -> Profile:
+        """The profile with the names that are kept for its warehouse."""
+        return replace(profile, short_names=self.shortened.get(profile.name, {}))
+
+    def check(self, documents: Sequence[SchemaDocument]) -> None:
+        """That the table of these schemas has all the columns, each name once. Raises SchemaError."""
+        for warehouse in self.shortened:
+            merge_named(documents, PROFILES[warehouse], self)
+        table = merge_family(documents, PROFILES["redshift"])
         pointers = {pointer_to(*path) for column in table.columns for path in column.paths}
         for pointer in self.overrides.keys() - pointers:
             raise SchemaError(f"{table.name} has no column of {pointer}{nearest(pointer, sorted(pointers))}")
@@ -122,6 +148,32 @@ class Overlay:
         return next(named, Override())
 
 
+def merge_named(
+    documents: Sequence[SchemaDocument], profile: Profile, overlay: Overlay | None, *, compat: bool = False
+) -> FamilyTable:
+    """The table of schemas with the names that an overlay keeps, and otherwise as rules make it.
+
+    Raises SchemaError where two of its columns have one name.
+    """
+    table = merge_family(documents, overlay.profile(profile) if overlay else profile, compat=compat)
+    for column in table.columns:
+        names = sorted({column_name(path) for path in column.paths})
+        if len(names) > 1:
+            raise SchemaError(
+                f"{table.name}: the overlay of {table.key.family} gives {' and '.join(names)} one name in "
+                f"{profile.name}, {column.name!r}; name one of them otherwise"
+            )
+    return table
+
+
+def merge_with_overlay(
+    documents: Sequence[SchemaDocument], profile: Profile, overlay: Overlay | None, *, compat: bool = False
+) -> FamilyTable:
+    """The table of schemas, as its overlay has it where there is one. Raises SchemaError."""
+    table = merge_named(documents, profile, overlay, compat=compat)
+    return overlay.apply(table) if overlay else table
+
+
 def parse_type(text: str) -> ColumnType:
     """
     >>> parse_type("varchar(64)"), parse_type("DECIMAL (36, 2)").scale
@@ -146,6 +198,36 @@ def _positions(paths: Sequence[object]) -> dict[str, Override]:
     data = [path.removeprefix(_DATA) for path in paths if isinstance(path, str) and path.startswith(_DATA)]
     pointers = [pointer_to(*path.split(".")) for path in data]
     return {pointer: Override(position=position) for position, pointer in enumerate(pointers, start=1)}
+
+
+def _short_names(document: object) -> dict[str, dict[str, str]]:
+    """Raises SchemaError."""
+    if not isinstance(document, dict) or not all(isinstance(names, dict) for names in document.values()):
+        raise SchemaError(
+            f"{_SHORTENED}: expected short names by long ones, for each warehouse, such as "
+            '{"postgres": {"a_long_name": "a_name"}}'
+        )
+    for warehouse, names in document.items():
+        if warehouse not in PROFILES:
+            raise SchemaError(f"{_SHORTENED}: unknown warehouse {warehouse!r}{nearest(warehouse, PROFILES)}")
+        _check_short_names(PROFILES[warehouse], names)
+    return document
+
+
+def _check_short_names(profile: Profile, names: Mapping[str, object]) -> None:
+    """Raises SchemaError."""
+    longer: dict[object, str] = {}
+    for name, short in names.items():
+        where = f"{_SHORTENED}/{profile.name}/{name}"
+        if not (isinstance(short, str) and short and profile.has_room(short)):
+            limits = profile.warehouse.identifiers
+            raise SchemaError(
+                f"{where}: {short!r} is no name in {profile.name}; expected a text of at most "
+                f"{limits.max_length} {limits.unit}"
+            )
+        if short in longer:
+            raise SchemaError(f"{where}: {longer[short]} is {short!r} already; name one of them otherwise")
+        longer[short] = name
 
 
 def _override(pointer: str, parts: object) -> Override:

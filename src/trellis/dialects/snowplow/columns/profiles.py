@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
@@ -63,6 +63,8 @@ class Profile:
     """Whether columns are added in a transaction."""
     resizes_in_transaction: bool = True
     """Whether that transaction may change types of columns."""
+    short_names: Mapping[str, str] = field(default_factory=dict)
+    """What longer names became before, by the names that schemas give; others are shortened by a hash."""
 
     def adapt(self, column_type: ColumnType) -> ColumnType:
         """The type as the warehouse tells it from others: texts without a length, where these have none."""
@@ -91,14 +93,20 @@ class Profile:
         >>> PROFILES["postgres"].shorten("com_acme_" + "a_very_long_name_" * 4)
         'com_acme_a_very_long_name_a_very_long_name_a_very_long_f3a64c63'
         """
-        limit = self.warehouse.identifiers.max_length
-        if self.warehouse.identifiers.length(name) <= limit:
+        if self.has_room(name):
             return name
+        if name in self.short_names:
+            return self.short_names[name]
         digest = sha256(name.encode()).hexdigest()[:_DIGEST]
         kept = name
-        while self.warehouse.identifiers.length(kept) > limit - _DIGEST - 1:
+        while not self.has_room(f"{kept}_{digest}"):
             kept = kept[:-1]
         return f"{kept}_{digest}"
+
+    def has_room(self, name: str) -> bool:
+        """Whether the warehouse keeps a name whole."""
+        identifiers = self.warehouse.identifiers
+        return identifiers.length(name) <= identifiers.max_length
 
     @property
     def drops_not_null(self) -> bool:

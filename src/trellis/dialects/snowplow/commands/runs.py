@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
-from trellis.cli.output.console import console, grid, indented
+from trellis.cli.output.console import console, counted, grid, indented
 from trellis.cli.output.load_report import show_statements
 from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.client.short_names import short_name_notes
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @contextmanager
@@ -65,20 +70,35 @@ def show_runs(reports: Sequence[RunReport]) -> None:
     for report in reports:
         show_statements(f"Statements of {report.run}", report.statements, out)
     for report in reports:
-        for note in _notes(report):
-            out.print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
+        _show_notes(report, out)
         if report.state == "loaded":
             out.print(f"{report.run}: {report.balance}", style="bold", soft_wrap=True)
 
 
+def show_states(reports: Sequence[RunReport]) -> None:
+    table = grid("Run", "State", whole=("Run", "State"))
+    for report in reports:
+        table.add_row(report.run, report.state)
+    out = console()
+    out.print(indented(table))
+    for report in reports:
+        _show_notes(report, out)
+
+
+def _show_notes(report: RunReport, out: Console) -> None:
+    for note in _notes(report):
+        out.print(f"{report.run}: {note}", style="yellow", soft_wrap=True)
+
+
 def _notes(report: RunReport) -> Iterator[str]:
+    if report.state == "incomplete":
+        yield f"it has no {COMPLETION_FILE}; wait for its shredder to end, or shred it again"
     if report.discards:
-        yield f"{report.discards} values did not fit, see table _trellis_discards"
+        yield f"{counted(report.discards, 'value')} did not fit, see table _trellis_discards"
     if report.failed:
-        yield f"{report.failed} events failed, see table failed_events"
+        yield f"{counted(report.failed, 'event')} failed, see table failed_events"
     if report.recovered:
         yield f"tables of versions that do not fit the others: {', '.join(report.recovered)}"
-    for full, name in report.shortened.items():
-        yield f"{full} is {name} in the warehouse, which has no room for longer names"
+    yield from short_name_notes(report.shortened, report.not_kept)
     if report.attempts > 1:
         yield f"loaded with attempt {report.attempts}"

@@ -93,7 +93,7 @@ def show_status(
 ) -> None:
     """Show which shredded runs are loaded, which are not, and which are incomplete."""
     from trellis.cli.output.console import print_reports
-    from trellis.dialects.snowplow.commands.runs import open_loader, show_runs
+    from trellis.dialects.snowplow.commands.runs import open_loader, show_states
 
     with open_loader(to, schema, dataset, read_only=True, missing_ok=True) as loader:
-        print_reports("runs", loader.status(place, since, until), json, show_runs)
+        print_reports("runs", loader.status(place, since, until), json, show_states)

@@ -8,22 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trellis.cli.output.console import console, counted, grid, indented
-from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry
-from trellis.dialects.snowplow.client.http import HttpRegistry
-from trellis.dialects.snowplow.client.locator import is_store, open_registry, registry_key
-from trellis.dialects.snowplow.client.store import StoreRegistry
-from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.commands.arguments import ReplayArguments, ShredArguments
 from trellis.dialects.snowplow.commands.runs import open_loader, verification_of
 from trellis.dialects.snowplow.commands.shredder import open_shredder
-from trellis.dialects.snowplow.identity.keys import Family
 from trellis.dialects.snowplow.runs.loading.adoption import Adoption, TableAdopter, key_of_table
 from trellis.dialects.snowplow.runs.loading.archive import ArchivedRun
 from trellis.dialects.snowplow.runs.loading.inspection import TableStatus
-from trellis.dialects.snowplow.runs.loading.loader import RunLoader, runs_in
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions
 from trellis.dialects.snowplow.runs.loading.redshift_script import RedshiftScript, read_catalog
 from trellis.dialects.snowplow.runs.loading.replay import Replayer, ReplayReport
+from trellis.dialects.snowplow.runs.manifest import find_runs
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.errors import UsageError, nearest
 
@@ -61,14 +57,13 @@ def adopt(
         tables = loader.warehouse.tables(dataset)
         if name not in tables:
             raise UsageError(f"{dataset}: there is no table {name!r}{nearest(name, sorted(tables))}")
-        table, profile = tables[name], loader.warehouse.profile
-        key = key_of_table(name, loader.registry.list_keys(), table.comment, profile)
-        families = FamilyVersions(loader.registry, profile)
+        table, families = tables[name], FamilyVersions(loader.registry, loader.warehouse.profile)
+        key = key_of_table(name, loader.registry.list_keys(), table.comment, families)
         adopter = TableAdopter(families, named)
         adoption = adopter.adopt(name, table, families.versions(key.family), version)
         if not dry_run and not adoption.obstacles:
             if adoption.overlay.overrides:
-                _store_overlay(schema, key.family, adoption.overlay)
+                loader.registry.put_overlay(key.family, adoption.overlay)
             loader.warehouse.set_comment(dataset, name, str(adoption.version))
     return adoption
 
@@ -128,7 +123,7 @@ def redshift_scripts(
         )
     tables = read_catalog(Path(catalog)) if catalog else {}
     script = RedshiftScript(open_registry(schema), dataset, stage, role, verification_of(verify), max_errors)
-    for run in runs_in(place):
+    for run in find_runs(place):
         yield f"-- {run.name}\n{script.script(run, tables)}"
 
 
@@ -137,19 +132,3 @@ def _named_column(text: str) -> tuple[str, str]:
     if not (pointer.startswith("/") and equals and name):
         raise UsageError(f"--column {text}: expected POINTER=NAME, such as /berth=dock")
     return pointer, name
-
-
-def _store_overlay(schema: str, family: Family, overlay: Overlay) -> None:
-    """Raises UsageError, SchemaError, RegistryUnavailable."""
-    if is_store(schema):
-        StoreRegistry.open(schema).store.put_overlay(family, overlay)
-    elif schema.startswith(("http://", "https://")):
-        HttpRegistry.open(schema, registry_key()).put_overlay(family, overlay)
-    elif Path(schema).is_dir():
-        file = FolderRegistry.open(schema).root / f"{family}{OVERLAY_SUFFIX}"
-        file.write_text(json.dumps(overlay.to_dict(), indent=2) + "\n", encoding="utf-8")
-    else:
-        raise UsageError(
-            f"{schema}: an overlay is stored in one registry; name its URL, its store or its folder with "
-            "--schema"
-        )

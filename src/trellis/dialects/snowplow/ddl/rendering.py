@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.dialects.snowplow.columns.declarations import METADATA
-from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
+from trellis.dialects.snowplow.columns.family_table import FamilyTable
 from trellis.dialects.snowplow.columns.flatten import Column
-from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.columns.overlay import Overlay, merge_with_overlay
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.ddl.tables import TableStatements
@@ -62,9 +62,8 @@ class Rendering:
         return Migration.between(before, after).script(self.profile, self.dataset)
 
     def _merge(self, documents: Sequence[SchemaDocument]) -> FamilyTable:
-        table = merge_family(documents, self.profile, compat=self.compat)
         overlay = self.overlays.get(documents[0].key.family)
-        return overlay.apply(table) if overlay else table
+        return merge_with_overlay(documents, self.profile, overlay, compat=self.compat)
 
     def _reports(self, table: FamilyTable) -> Iterator[TableReport]:
         yield self._report(table.name, table.key, table.columns, None)

@@ -29,7 +29,8 @@ def split_line(line: bytes) -> dict[str, str]:
         raise BadEvent("loader_parsing_error", message) from None
     if len(texts) != len(FIELDS):
         expected = f"expected the {len(FIELDS)} of an enriched event, between tabs"
-        raise BadEvent("loader_parsing_error", f"the line has {len(texts)} fields; {expected}")
+        count = f"{len(texts)} field{'' if len(texts) == 1 else 's'}"
+        raise BadEvent("loader_parsing_error", f"the line has {count}; {expected}")
     return {field.name: text for field, text in zip(FIELDS, texts, strict=True) if text}
 
 

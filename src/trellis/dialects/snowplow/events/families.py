@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, Protocol
 
 from trellis.dialects.snowplow.columns.column_types import MAX_VARCHAR, TypeName, varchar
 from trellis.dialects.snowplow.columns.declarations import METADATA
-from trellis.dialects.snowplow.columns.family_table import FamilyTable, columns_of, merge_family
+from trellis.dialects.snowplow.columns.family_table import FamilyTable, columns_of
 from trellis.dialects.snowplow.columns.flatten import Column
-from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.columns.overlay import Overlay, merge_with_overlay
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.json_text import (
     decimal_of,
@@ -155,8 +155,8 @@ class FamilyRows(FamilySchemas):
 
     @cached_property
     def table(self) -> FamilyTable:
-        table = merge_family(self.documents, self.rules.profile, compat=self.rules.compat)
-        return table if self.overlay is None else self.overlay.apply(table)
+        rules = self.rules
+        return merge_with_overlay(self.documents, rules.profile, self.overlay, compat=rules.compat)
 
     @cached_property
     def tables(self) -> Mapping[SchemaKey, EntityTable]:
@@ -217,7 +217,8 @@ class FamilyRows(FamilySchemas):
         if rules.formats.is_json(key):
             columns = [DATA]
         else:
-            columns = columns_of(document, rules.profile, compat=rules.compat)
+            profile = self.overlay.profile(rules.profile) if self.overlay else rules.profile
+            columns = columns_of(document, profile, compat=rules.compat)
             if self.overlay is not None and key not in recovered:
                 columns = self.overlay.apply_in_place(columns)
         name = recovered.get(key, self.table.name)

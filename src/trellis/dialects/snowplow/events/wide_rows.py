@@ -54,6 +54,15 @@ class WideRows(FamilySchemas):
         recovered = (column for columns in wide for _, column in columns.recovered)
         return {column.name: column for column in (*(columns.column for columns in wide), *recovered)}
 
+    @cached_property
+    def last_keys(self) -> Mapping[str, SchemaKey]:
+        """The last version that each column holds."""
+        last: dict[str, SchemaKey] = {}
+        for wide in self._columns.values():
+            last |= {wide.column.name: wide.keys[-1]}
+            last |= {column.name: key for key, column in wide.recovered}
+        return last
+
     def add_entity(self, entity: Entity, event: ShreddedEvent, rows: Rows) -> None:
         if event.atomic is None:
             raise BadEvent(

@@ -41,7 +41,7 @@ def add_wide_contexts(schema: Schema, duplicates: Duplicates) -> tuple[Schema, D
     rows = families_of(schema).wide_rows_of(FAMILY)
     contexts = {record: _row(rows, event) for record, event in duplicates.renamed.items()}
     name = next(name for row in contexts.values() for name in row)
-    column, events = wide_column(rows.columns[name]), schema.tables[EVENTS]
+    column, events = wide_column(rows, name), schema.tables[EVENTS]
     if name not in events.columns:
         schema = schema.with_tables(events.with_columns(column))
     field = pa.field(name, arrow_type(column))

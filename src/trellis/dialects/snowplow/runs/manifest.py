@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 from trellis.dialects.snowplow.events.families import Layout
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
-from trellis.errors import SchemaError
+from trellis.errors import SchemaError, UsageError
 
 FileFormat = Literal["csv", "parquet", "orc", "json"]
 """Of a run, or of one of its tables: in the folders of versions entities may stay JSON beside lines of
@@ -184,11 +184,20 @@ def is_complete(folder: Path) -> bool:
     return (folder / COMPLETION_FILE).is_file()
 
 
-def find_runs(place: Path) -> list[Path]:
-    """The run folders in a folder, or the folder itself if it is one, in the order of their names."""
-    if place.name.startswith("run=") or is_complete(place):
-        return [place]
-    return sorted(folder for folder in place.glob("run=*") if folder.is_dir())
+def find_runs(place: str) -> list[Path]:
+    """The run folders in a folder, or the folder itself if it is one, in the order of their names.
+
+    Raises UsageError where there is none.
+    """
+    folder = Path(place)
+    if not folder.is_dir():
+        raise UsageError(f"{place}: there is no such folder; expected a run, or a folder of runs")
+    if folder.name.startswith("run=") or is_complete(folder):
+        return [folder]
+    runs = sorted(run for run in folder.glob("run=*") if run.is_dir())
+    if not runs:
+        raise UsageError(f"{place}: no runs here; expected folders such as run=2031-04-05-06-00-00")
+    return runs
 
 
 def _table(document: Mapping[str, Any]) -> RunTable:

@@ -63,9 +63,7 @@ class Shredder:
         A run is shredded when its report is asked for. Raises UsageError, SchemaError, RegistryUnavailable,
         SparkError.
         """
-        runs = find_runs(Path(source))
-        if not runs:
-            raise UsageError(f"{source}: no runs here; expected folders such as run=2031-04-05-06-00-00")
+        runs = find_runs(source)
         reading = ReadOptions(line_extensions=LINE_EXTENSIONS)
         return (
             self.shred_run(records_of([str(run)], self.runner, read_options=reading), run.name)

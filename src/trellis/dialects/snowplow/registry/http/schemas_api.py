@@ -5,8 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, BackgroundTasks
 from starlette.responses import Response
 
-from trellis.dialects.snowplow.columns.family_table import merge_family
-from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.columns.overlay import Overlay, merge_with_overlay
 from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.ddl.rendering import report_dict
 from trellis.dialects.snowplow.ddl.wide_rendering import rendering_of
@@ -179,7 +178,7 @@ def put_overlay(
     document = parse_json(body)
     try:
         overlay = Overlay.parse(document)
-        overlay.check(merge_family(documents, get_profile("redshift")))
+        overlay.check(documents)
     except SchemaError as error:
         raise Refusal(400, f"The overlay does not fit: {error}") from None
     service.store.put_overlay(family, overlay)
@@ -193,9 +192,9 @@ def show_json_paths(
     """The JSONPaths file of the table of a model, for loaders that read JSON."""
     family = _family(vendor, name, format, model)
     schemas = service.family(service.permission(apikey), family)
-    table = merge_family([schema.document for schema in schemas], get_profile("redshift"))
-    overlay = service.store.overlay(family)
-    return json_answer(json_paths((overlay.apply(table) if overlay else table).columns))
+    documents, overlay = [schema.document for schema in schemas], service.store.overlay(family)
+    table = merge_with_overlay(documents, get_profile("redshift"), overlay)
+    return json_answer(json_paths(table.columns))
 
 
 def _list(

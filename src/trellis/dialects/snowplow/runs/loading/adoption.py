@@ -10,9 +10,7 @@ from typing import Any, Final
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.merge import holds
-from trellis.dialects.snowplow.columns.names import table_name
 from trellis.dialects.snowplow.columns.overlay import Overlay, Override
-from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions
@@ -71,9 +69,10 @@ class TableAdopter:
         return min(adoptions, key=lambda adoption: len(adoption.obstacles))
 
     def _adopt_as(self, name: str, table: RealTable, keys: Sequence[SchemaKey]) -> Adoption:
-        family = self.families.merged(keys)
+        family, known = self.families.named(keys), self.families.overlay(keys[0].family)
         matches = self._match(family.columns, table)
-        overlay = Overlay(dict(self._overrides(family.columns, matches, table)))
+        overrides = dict(self._overrides(family.columns, matches, table))
+        overlay = Overlay(overrides, known.shortened if known else {})
         obstacles = self._obstacles(family.columns, matches)
         unknown = _unknown_columns(family.columns, matches, table)
         return Adoption(name, family.key, overlay, (*obstacles, *unknown))
@@ -136,7 +135,7 @@ class TableAdopter:
                 yield Obstacle(real.name, f"is NOT NULL, and events may leave {column.pointer} out")
 
     def _check_named(self, table: RealTable, listed: Sequence[SchemaKey]) -> None:
-        pointers = {column.pointer or "" for column in self.families.merged(listed).columns}
+        pointers = {column.pointer or "" for column in self.families.named(listed).columns}
         for pointer, name in self.named.items():
             if pointer not in pointers:
                 raise UsageError(
@@ -170,14 +169,16 @@ def _unknown_columns(
             yield Obstacle(column.name, f"belongs to no property; drop it{hint}")
 
 
-def key_of_table(name: str, keys: Sequence[SchemaKey], comment: str | None, profile: Profile) -> SchemaKey:
+def key_of_table(
+    name: str, keys: Sequence[SchemaKey], comment: str | None, families: FamilyVersions
+) -> SchemaKey:
     """A version of the family that a table is of, by its comment or its name. Raises SchemaError."""
     try:
         commented = SchemaKey.parse(comment or "")
     except IgluError:
         commented = None
     for key in keys:
-        is_named = profile.shorten(table_name(key.family)) == name
+        is_named = families.table_name(key.family) == name
         if is_named or (commented is not None and commented.family == key.family):
             return key
     raise SchemaError(

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from trellis.destinations.folder import explain_os_errors
-from trellis.dialects.snowplow.runs.loading.loader import RunLoader, runs_in
-from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE
+from trellis.dialects.snowplow.runs.loading.loader import RunLoader
+from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, find_runs
 from trellis.errors import UsageError
 
 _PART: Final = ".part"
@@ -33,9 +33,9 @@ def archive_runs(loader: RunLoader, place: str, archive: Path) -> Iterator[Archi
     A run is always whole, in one of the places; one that is in both, as a move was interrupted, ends up in
     the archive alone.
     """
-    for run in runs_in(place):
+    for run in find_runs(place):
         target = None
-        if loader.state(run) == "already loaded":
+        if loader.state(run) == "loaded":
             with explain_os_errors(str(archive)):
                 archive.mkdir(parents=True, exist_ok=True)
                 target = _move(run, archive / run.name)

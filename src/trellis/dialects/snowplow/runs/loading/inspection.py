@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.columns.declarations import METADATA
-from trellis.dialects.snowplow.columns.names import table_name
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey
 from trellis.dialects.snowplow.runs.layouts import ATOMIC
@@ -67,12 +66,12 @@ class TableInspector:
 
     def _families(self, tables: Mapping[str, RealTable]) -> Iterator[tuple[str, Family]]:
         """The family of each table that has one, by its comment, or else by its name."""
-        profile = self.warehouse.profile
+        families = FamilyVersions(self.registry, self.warehouse.profile, self.compat)
         try:
             listed = {key.family for key in self.registry.list_keys()}
         except UsageError:  # a static registry has no list of all
             listed = set()
-        by_name = {profile.shorten(table_name(family)): family for family in listed}
+        by_name = {families.table_name(family): family for family in listed}
         for name, table in tables.items():
             key = _parsed(table.comment)
             if name in by_name:

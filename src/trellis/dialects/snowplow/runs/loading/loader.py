@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from trellis.dialects.snowplow.client.registry import Registry
+from trellis.dialects.snowplow.client.short_names import keep_short_names
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
@@ -45,7 +46,7 @@ from trellis.dialects.snowplow.runs.warehouses.base import (
 )
 from trellis.dialects.snowplow.runs.warehouses.tables import TableChange
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
-from trellis.errors import SchemaError, UsageError
+from trellis.errors import SchemaError
 
 RunState = Literal["loaded", "already loaded", "incomplete", "unloaded", "empty"]
 _BATCH: Final = 10_000
@@ -66,6 +67,8 @@ class RunReport:
     """The tables of versions that do not fit the others."""
     shortened: Mapping[str, str] = field(default_factory=dict)
     """The new names that the warehouse has no room for, with what they became."""
+    not_kept: str = ""
+    """Why the registry does not keep these names in an overlay."""
     attempts: int = 1
 
     @property
@@ -81,6 +84,7 @@ class RunReport:
             "tables": [{"name": name, "rows": rows} for name, rows in self.rows.items()],
             "recovered": [*self.recovered],
             "shortened": dict(self.shortened),
+            "not_kept": self.not_kept,
             "statements": [*self.statements],
             "discards": self.discards,
             "failed_events": self.failed,
@@ -105,17 +109,17 @@ class RunLoader:
         A run is loaded when its report is asked for. Raises UsageError, SchemaError, DestinationError; the
         run at which it stops is as it was.
         """
-        return map(self._load_with_retries, runs_in(place))
+        return map(self._load_with_retries, find_runs(place))
 
     def status(self, place: str, since: str = "", until: str = "") -> list[RunReport]:
         """The state of each run whose name is later than one time and earlier than another one."""
-        runs = [run for run in runs_in(place) if is_between(run.name, since, until)]
+        runs = [run for run in find_runs(place) if is_between(run.name, since, until)]
         return [RunReport(run.name, self.state(run)) for run in runs]
 
     def state(self, run: Path) -> RunState:
         if not is_complete(run):
             return "incomplete"
-        return "already loaded" if self._is_loaded(RunManifest.read(run)) else "unloaded"
+        return "loaded" if self._is_loaded(RunManifest.read(run)) else "unloaded"
 
     def load_run(
         self, run: Path, finish: Callable[[RunCommit], None] | None = None, *, keeps_failed: bool = True
@@ -172,19 +176,25 @@ class _RunLoad:
             changes[EVENTS] = events_change(
                 warehouse.profile, dataset, real_tables.get(EVENTS), self.loader.registry
             )
+        refusals = {
+            keep_short_names(families.registry, change.key.family, warehouse.profile.name, change.shortened)
+            for change in changes.values()
+        }
         for change in changes.values():
             self.commit.change_table(change)
         rows: dict[str, int] = {}
         discards = 0
         for run_table in self.manifest.tables:
-            result = self._copy_entities(run_table, changes[run_table.table])
-            rows[run_table.table] = rows.get(run_table.table, 0) + result.rows
+            change = changes[run_table.table]
+            result = self._copy_entities(run_table, change)
+            rows[change.table] = rows.get(change.table, 0) + result.rows
             discards += result.discards
         if self.manifest.good:
             result = self._copy_events(changes[EVENTS])
             rows[EVENTS] = result.rows
             discards += result.discards
-        self._record_definitions(families, records)
+        self._record_definitions(families, records, changes)
+        shortened = [change.newly_shortened for change in changes.values()]
         return RunReport(
             self.run.name,
             "loaded",
@@ -192,12 +202,9 @@ class _RunLoad:
             [statement for change in changes.values() for statement in change.statements],
             discards,
             self.manifest.bad,
-            [table.table for table in self.manifest.tables if table.is_recovered],
-            {
-                full: name
-                for change in changes.values()
-                for full, name in change.shortened(warehouse.profile).items()
-            },
+            [changes[table.table].table for table in self.manifest.tables if table.is_recovered],
+            {full: name for names in shortened for full, name in names.items()},
+            "; ".join(sorted(filter(None, refusals))),
         )
 
     def keep_failed_events(self) -> None:
@@ -211,7 +218,7 @@ class _RunLoad:
         columns = {column.name: column for column in change.columns}
         return self._copy(
             run_table.path,
-            run_table.table,
+            change.table,
             {name: columns[change.renamed.get(name, name)] for name in run_table.columns},
             expected_rows=run_table.rows,
             event_column="root_id",
@@ -261,12 +268,18 @@ class _RunLoad:
         _check_rows(job.folder, result.rows, expected_rows)
         return result
 
-    def _record_definitions(self, families: FamilyVersions, records: Mapping[str, DefinitionRecord]) -> None:
+    def _record_definitions(
+        self,
+        families: FamilyVersions,
+        records: Mapping[str, DefinitionRecord],
+        changes: Mapping[str, TableChange],
+    ) -> None:
         for table in self.manifest.tables:
+            name = changes[table.table].table
             documents = families.documents([SchemaKey.parse(uri) for uri in table.keys])
             digests = {str(document.key): schema_digest(document, families.profile) for document in documents}
-            record = records.get(table.table, DefinitionRecord())
-            if rows := definition_rows(self.manifest, table.table, record, digests, self.now):
+            record = records.get(name, DefinitionRecord())
+            if rows := definition_rows(self.manifest, name, record, digests, self.now):
                 self.commit.append_rows(DEFINITIONS, rows)
 
 
@@ -277,14 +290,6 @@ def _check_rows(folder: Path, rows: int, expected: int) -> None:
             f"{folder}: {rows} rows, and the manifest says {expected}; the files were changed after they "
             "were shredded, shred the run again"
         )
-
-
-def runs_in(place: str) -> list[Path]:
-    """Raises UsageError where there is none."""
-    runs = find_runs(Path(place))
-    if not runs:
-        raise UsageError(f"{place}: no runs here; expected folders such as run=2031-04-05-06-00-00")
-    return runs
 
 
 def is_between(run: str, since: str, until: str) -> bool:

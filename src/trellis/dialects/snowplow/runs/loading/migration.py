@@ -10,7 +10,8 @@ from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.family_table import FamilyTable, merge_family
 from trellis.dialects.snowplow.columns.flatten import Column
-from trellis.dialects.snowplow.columns.overlay import Overlay
+from trellis.dialects.snowplow.columns.names import table_name
+from trellis.dialects.snowplow.columns.overlay import Overlay, merge_named, merge_with_overlay
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.ddl.migrations import Migration
 from trellis.dialects.snowplow.ddl.tables import TableStatements
@@ -60,13 +61,26 @@ class FamilyVersions:
         """The table of versions in their order, as rules make it."""
         return merge_family(self.documents(keys), self.profile, compat=self.compat)
 
+    def named(self, keys: Sequence[SchemaKey]) -> FamilyTable:
+        """The table of versions in their order, as rules make it, with the short names of its overlay."""
+        overlay = self.overlay(keys[0].family)
+        return merge_named(self.documents(keys), self.profile, overlay, compat=self.compat)
+
     def table(self, keys: Sequence[SchemaKey]) -> FamilyTable:
         """The table of versions in their order, with its overlay."""
-        family = keys[0].family
+        overlay = self.overlay(keys[0].family)
+        return merge_with_overlay(self.documents(keys), self.profile, overlay, compat=self.compat)
+
+    def table_name(self, family: Family) -> str:
+        """The registry is asked only where the warehouse has no room for the name."""
+        name = table_name(family)
+        overlay = None if self.profile.has_room(name) else self.overlay(family)
+        return (overlay.profile(self.profile) if overlay else self.profile).shorten(name)
+
+    def overlay(self, family: Family) -> Overlay | None:
         if family not in self._overlays:
             self._overlays[family] = self.registry.overlay(family)
-        overlay = self._overlays[family]
-        return overlay.apply(self.merged(keys)) if overlay else self.merged(keys)
+        return self._overlays[family]
 
     def version_of(self, name: str, table: RealTable, listed: Sequence[SchemaKey], dataset: str) -> SchemaKey:
         """The version of a real table, which its comment names. Raises SchemaError."""
@@ -124,14 +138,15 @@ class TablePlanner:
             )
         for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
             if run_table.table not in changes:
-                changes[run_table.table] = self._change(run_table, real_tables.get(run_table.table))
+                changes[run_table.table] = self._change(run_table, real_tables)
+        _refuse_one_table(changes)
         return changes
 
-    def _change(self, run_table: RunTable, real: RealTable | None) -> TableChange:
+    def _change(self, run_table: RunTable, real_tables: Mapping[str, RealTable]) -> TableChange:
         listed = self.families.versions(run_table.key.family)
         keys = [SchemaKey.parse(uri) for uri in run_table.keys]
         if run_table.is_recovered:
-            return self._recovered(run_table, real, listed)
+            return self._recovered(run_table, real_tables, listed)
         if listed[: len(keys)] != keys:
             raise SchemaError(
                 f"{run_table.table}: the registry lists {_versions(listed)}, and the run was shredded by "
@@ -140,20 +155,16 @@ class TablePlanner:
         by_rules, target = self.families.merged(keys), self.families.table(keys)
         renamed = _renamed(by_rules.columns, target.columns)
         self._check_files(run_table, (by_rules, target), keys)
-        change = self._family_change(run_table.table, real, target, listed, len(keys))
-        return replace(change, renamed=renamed)
+        change = self._family_change(real_tables.get(target.name), target, listed, len(keys))
+        return replace(change, renamed=renamed, shortened=target.shortened)
 
     def _family_change(
-        self,
-        name: str,
-        real: RealTable | None,
-        target: FamilyTable,
-        listed: Sequence[SchemaKey],
-        size: int,
+        self, real: RealTable | None, target: FamilyTable, listed: Sequence[SchemaKey], size: int
     ) -> TableChange:
         """The change to the table of the first versions of those that are listed."""
+        name = target.name
         if real is None:
-            return self._created(target.name, target.key, target.columns)
+            return self._created(name, target.key, target.columns)
         position = listed.index(self.families.version_of(name, real, listed, self.dataset)) + 1
         before = self.families.table(listed[:position])
         self._check_table(name, real, before, target, listed[:position])
@@ -172,12 +183,13 @@ class TablePlanner:
         names = {
             column.name for column in (*METADATA, *(column for table in tables for column in table.columns))
         }
-        if target.name != run_table.table or not names.issuperset(run_table.columns):
+        is_named = run_table.table in {table.name for table in tables}
+        if not is_named or not names.issuperset(run_table.columns):
             raise SchemaError(
-                f"{run_table.table}: its files have the columns {', '.join(run_table.columns[9:])}, and the "
-                f"table in {self.profile.name} would have "
+                f"{run_table.table}: its files have the columns {', '.join(run_table.columns[9:])}, and "
+                f"{target.name} in {self.profile.name} would have "
                 f"{', '.join(column.name for column in target.columns)}; shred the run again with --profile "
-                f"{self.profile.name}, or a schema was patched since"
+                f"{self.profile.name}, or a schema was patched or an overlay changed since"
             )
         has_digest = self.manifest.layout == "model" and self.manifest.profile == self.profile.name
         if has_digest and run_table.digest not in map(definition_digest, tables):
@@ -247,7 +259,7 @@ class TablePlanner:
         )
 
     def _recovered(
-        self, run_table: RunTable, real: RealTable | None, listed: Sequence[SchemaKey]
+        self, run_table: RunTable, real_tables: Mapping[str, RealTable], listed: Sequence[SchemaKey]
     ) -> TableChange:
         """The change of the table of a version that does not fit the others."""
         if run_table.key not in listed:
@@ -255,25 +267,44 @@ class TablePlanner:
                 f"{run_table.table}: the registry lists {_versions(listed)}, and not {run_table.key}; load "
                 "with the registry that the run was shredded by"
             )
-        family = self.families.table(listed[: listed.index(run_table.key) + 1])
-        recovery = next((table for table in family.recovery if table.name == run_table.table), None)
-        if recovery is None:
+        keys = listed[: listed.index(run_table.key) + 1]
+        family = self.families.table(keys)
+        by_rules, recovery = (
+            next((table for table in tables if table.key == run_table.key), None)
+            for tables in (self.families.merged(keys).recovery, family.recovery)
+        )
+        if by_rules is None or recovery is None or run_table.table not in (by_rules.name, recovery.name):
             raise SchemaError(
                 f"{run_table.table}: in {self.profile.name} {run_table.key} makes no such table; shred the "
                 f"run again with --profile {self.profile.name}, or the schema was patched since"
             )
-        if real is None:
-            return self._created(recovery.name, recovery.key, recovery.columns)
+        renamed = _renamed(by_rules.columns, recovery.columns)
+        if (real := real_tables.get(recovery.name)) is None:
+            created = self._created(recovery.name, recovery.key, recovery.columns)
+            return replace(created, renamed=renamed, shortened=family.shortened)
         if differences := self._differences(real, recovery.columns):
             raise SchemaError(
-                f"{run_table.table}: {'; '.join(map(str, differences))}; mend the table, which is of "
+                f"{recovery.name}: {'; '.join(map(str, differences))}; mend the table, which is of "
                 f"{recovery.key} alone"
             )
-        return TableChange(recovery.name, recovery.key, (*METADATA, *recovery.columns))
+        columns = (*METADATA, *recovery.columns)
+        return TableChange(recovery.name, recovery.key, columns, renamed, family.shortened)
 
     def _created(self, table: str, key: SchemaKey, columns: Sequence[Column]) -> TableChange:
         statements = TableStatements(self.profile, self.dataset, table).statements(columns, key)
         return TableChange(table, key, (*METADATA, *columns), created=True, adding=statements)
+
+
+def _refuse_one_table(changes: Mapping[str, TableChange]) -> None:
+    """Raises SchemaError where rows of two families would go into one table."""
+    owners: dict[str, Family] = {}
+    for change in changes.values():
+        owner = owners.setdefault(change.table, change.key.family)
+        if owner != change.key.family:
+            raise SchemaError(
+                f"{change.table}: it would be the table of {owner} and of {change.key.family}; name one of "
+                "them otherwise in its overlay"
+            )
 
 
 def _renamed(by_rules: Sequence[Column], columns: Sequence[Column]) -> dict[str, str]:

@@ -72,9 +72,9 @@ class RedshiftScript:
             path = events_path(manifest.layout, manifest.format)
             yield self._copy(EVENTS, names, f"{run.name}/{path}", manifest)
         for table in manifest.tables:
-            renamed = changes[table.table].renamed
-            names = [renamed.get(name, name) for name in table.columns]
-            yield self._copy(table.table, names, f"{run.name}/{table.path}", manifest)
+            change = changes[table.table]
+            names = [change.renamed.get(name, name) for name in table.columns]
+            yield self._copy(change.table, names, f"{run.name}/{table.path}", manifest)
 
     def _copy(self, table: str, names: list[str], path: str, manifest: RunManifest) -> str:
         listed = ", ".join(map(quoted, names))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trellis.destinations.refusals import first_line
+from trellis.destinations.scan.connections import lock_holder
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
@@ -122,15 +123,18 @@ class DuckDBWarehouse(SqlWarehouse):
             else:
                 self.connection = duckdb.connect(self.shown, read_only=self.read_only)
         except duckdb.Error as error:
-            raise WarehouseUnavailable(
-                f"{self.shown}: DuckDB cannot open it ({first_line(error)}); close other programs that hold "
-                "the file"
-            ) from None
+            raise WarehouseUnavailable(f"{self.shown}: {_reason(error)}") from None
         self.execute("SET TimeZone = 'UTC'")
         self.execute("SET disabled_optimizers = 'common_subexpressions'")  # minutes for 3,000 columns
 
     def close(self) -> None:
         self.connection.close()
+
+
+def _reason(error: Exception) -> str:
+    if holder := lock_holder(str(error)):
+        return f"another process holds the file ({holder}); close it and try again"
+    return f"DuckDB cannot open it ({first_line(error)}); check the path, its rights and the free space"
 
 
 def _texts(job: CopyJob) -> list[str]:

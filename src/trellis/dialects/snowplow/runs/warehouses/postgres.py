@@ -155,7 +155,9 @@ class PostgresWarehouse(SqlWarehouse):
                 error, psycopg.errors.DiskFull
             )
             refusal = WarehouseUnavailable if passes else DestinationError
-            raise refusal(f"{self.shown}: PostgreSQL refused: {first_line(error)}") from None
+            is_right = isinstance(error, psycopg.errors.InsufficientPrivilege)
+            hint = "; grant this user the right, or load as a user who has it" if is_right else ""
+            raise refusal(f"{self.shown}: PostgreSQL refused: {first_line(error)}{hint}") from None
 
 
 _SETTINGS: Final = """

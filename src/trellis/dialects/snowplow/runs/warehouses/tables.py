@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from trellis.dialects.snowplow.columns.flatten import Column
-from trellis.dialects.snowplow.columns.names import column_name, table_name
-from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 
 
@@ -56,6 +54,8 @@ class TableChange:
     """The columns that it then has."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """The columns of the table by those of files that are called otherwise."""
+    shortened: Mapping[str, str] = field(default_factory=dict)
+    """The names of the family that the warehouse has no room for, with what they become."""
     created: bool = False
     added: tuple[Column, ...] = ()
     widened: tuple[Column, ...] = ()
@@ -70,10 +70,9 @@ class TableChange:
     def statements(self) -> tuple[str, ...]:
         return (*self.resizing, *self.adding)
 
-    def shortened(self, profile: Profile) -> dict[str, str]:
-        """The names that this change brings and that a warehouse has no room for, with what they become."""
-        columns = self.columns if self.created else self.added
-        names = [(column.name, column_name(column.paths[0])) for column in columns if column.paths]
-        if self.created:
-            names.insert(0, (self.table, table_name(self.key.family)))
-        return {full: name for name, full in names if name != full and name == profile.shorten(full)}
+    @property
+    def newly_shortened(self) -> dict[str, str]:
+        """Those of the shortened names that this change brings."""
+        names = {column.name for column in (self.columns if self.created else self.added)}
+        brought = {*names, self.table} if self.created else names
+        return {full: name for full, name in self.shortened.items() if name in brought}
