@@ -108,7 +108,9 @@ class TableWriter:
             files.delete_operation(self.output.operation, kept)
 
     def abort(self) -> None:
-        self.output.files.delete_operation(self.output.operation)
+        """Spark also says so where a commit was made, but its process died, or the answer was lost."""
+        with Store.open(self.url) as store:
+            store.delete_uncommitted(self.output.operation)
 
 
 class FrameRows:

@@ -257,6 +257,11 @@ class Catalog:
         self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", before)
         return frozenset(chunk for (chunk,) in self._db.execute("SELECT id FROM chunks"))
 
+    def chunks_of(self, operation: str) -> list[str]:
+        """The ids of the chunks of an operation."""
+        records = self._db.execute("SELECT id FROM chunks WHERE id LIKE ?", f"{operation}%")
+        return [chunk for (chunk,) in records]
+
     # --- Transactions ---------------------------------------------------------------------------------
 
     def merge_into_parent(self) -> None:
