@@ -1,4 +1,4 @@
-"""Processes that are killed when they have done a step of a command.
+"""Processes that are killed, or wait, when they have done a step of a command.
 
 As a script it is the driver of a frame that is written, until something kills it:
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark import cloudpickle
 
+from trellis.dialects.ytsaurus.destination.table_load import TableLoad
 from trellis.dialects.ytsaurus.spark import table_writer
 from trellis.dialects.ytsaurus.spark.source import YtDataSource, YtWriter
 from trellis.dialects.ytsaurus.spark.table_writer import WrittenChunks
@@ -34,6 +36,7 @@ OWNERS: dict[str, Any] = {
     "store": store.Store,
     "files": chunks.ChunkFiles,
     "frames": table_writer,
+    "loads": TableLoad,
     "altering": altering,
     "writing": writing,
 }
@@ -41,6 +44,13 @@ OWNERS: dict[str, Any] = {
 
 def kill_process() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def pause(folder: Path) -> None:
+    """Let others see that a process has come here, and wait until they let it go on."""
+    (folder / "paused").touch()
+    while not (folder / "released").exists():
+        time.sleep(0.02)
 
 
 def processes_of(session: int) -> Iterator[int]:
@@ -63,47 +73,48 @@ def kill_driver() -> None:
 
 
 @contextmanager
-def dying_after(owner: str, step: str, kill: Callable[[], None] = kill_process) -> Iterator[None]:
-    """Inside, this process is killed when it has done a step."""
+def interrupted_after(owner: str, step: str, interrupt: Callable[[], None] = kill_process) -> Iterator[None]:
+    """Inside, this process is interrupted, which mostly means killed, when it has done a step."""
     run = getattr(OWNERS[owner], step)
 
-    def run_and_die(*arguments: Any, **options: Any) -> None:
-        run(*arguments, **options)
-        kill()
+    def run_to_the_step(*arguments: Any, **options: Any) -> Any:
+        result = run(*arguments, **options)
+        interrupt()
+        return result
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OWNERS[owner], step, run_and_die)
+        patch.setattr(OWNERS[owner], step, run_to_the_step)
         yield
 
 
-class DyingWriter(YtWriter):
-    """Kills the process that does a step, which is one of Spark's tasks or that of the commit."""
+class InterruptedWriter(YtWriter):
+    """Interrupts the process that does a step, which is one of Spark's tasks or that of the commit."""
 
-    def __init__(self, writer: YtWriter, owner: str, step: str, kill: Callable[[], None]) -> None:
+    def __init__(self, writer: YtWriter, owner: str, step: str, interrupt: Callable[[], None]) -> None:
         super().__init__(writer._writer)
-        self._step = (owner, step, kill)
+        self._step = (owner, step, interrupt)
 
     def write(self, iterator: Any) -> WrittenChunks:
-        with dying_after(*self._step):
+        with interrupted_after(*self._step):
             return super().write(iterator)
 
     def commit(self, messages: Any) -> None:
-        with dying_after(*self._step):
+        with interrupted_after(*self._step):
             super().commit(messages)
 
 
-def let_writes_die(
-    spark: SparkSession, owner: str, step: str, kill: Callable[[], None] = kill_process
+def interrupt_writes(
+    spark: SparkSession, owner: str, step: str, interrupt: Callable[[], None] = kill_process
 ) -> None:
-    """Frames that a session writes to tables die after a step."""
+    """Let frames that a session writes to tables be interrupted after a step."""
 
-    class DyingSource(YtDataSource):
+    class InterruptedSource(YtDataSource):
         def writer(self, schema: Any, overwrite: bool) -> YtWriter:
-            return DyingWriter(super().writer(schema, overwrite), owner, step, kill)
+            return InterruptedWriter(super().writer(schema, overwrite), owner, step, interrupt)
 
     # The Python of Spark's workers does not have the folder of the tests.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    spark.dataSource.register(DyingSource)
+    spark.dataSource.register(InterruptedSource)
 
 
 def write_frame(spark: Any, mode: str, transaction: str = "") -> None:
@@ -121,7 +132,7 @@ def main(url: str, folder: str, mode: str, transaction: str, *step: str) -> None
     spark = start_spark(Path(folder))
     enable_yt(spark, url)
     if step:
-        let_writes_die(spark, step[0], step[1], kill_driver)
+        interrupt_writes(spark, step[0], step[1], kill_driver)
     print("the write begins", flush=True)
     write_frame(spark, mode, transaction)
 

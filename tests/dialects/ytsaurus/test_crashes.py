@@ -19,7 +19,7 @@ TESTS = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}"}
 KILLED_COMMAND = """
 import sys
-from dialects.ytsaurus.killing import dying_after
+from dialects.ytsaurus.killing import interrupted_after
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store import altering, inserting, operations, store, writing
 from trellis.dialects.ytsaurus.store.jobs import operations as jobs
@@ -27,7 +27,7 @@ from trellis.dialects.ytsaurus.store.jobs.job import MapFunction
 
 url, command, owner, name = sys.argv[1:]
 target = "<schema=[{name=x;type=int64}]>//tmp/t"
-with store.Store.open(url) as opened, dying_after(owner, name):
+with store.Store.open(url) as opened, interrupted_after(owner, name):
     if command == "write":
         writing.write_rows(opened, target, [{"x": 1}, {"x": 2}])
     elif command == "merge":
@@ -101,9 +101,9 @@ AFTER = {
 KILLED_LOAD = """
 import sys
 import trellis
-from dialects.ytsaurus.killing import dying_after
+from dialects.ytsaurus.killing import interrupted_after
 
-with dying_after("store", "commit"):
+with interrupted_after("loads", "commit"):
     trellis.pipeline("t", sys.argv[1], dialect="ytsaurus").load([{"k": 1}], table="//tmp/t", load_id="one")
 """
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dialects.ytsaurus import killing
-from dialects.ytsaurus.killing import let_writes_die, processes_of, write_frame
+from dialects.ytsaurus.killing import interrupt_writes, processes_of, write_frame
 from dialects.ytsaurus.test_crashes import ENVIRONMENT
 from dialects.ytsaurus.test_tables import T, create, read, schema_of
 from trellis.dialects.ytsaurus.spark import enable_yt
@@ -67,7 +67,7 @@ def test_b15_a_process_of_spark_that_is_killed(
 ) -> None:
     """That of a task, or that of the commit, after which Spark tells the writer to abort."""
     enable_yt(spark, f"yt:{store.folder}")
-    let_writes_die(spark, owner, step)
+    interrupt_writes(spark, owner, step)
     with pytest.raises(Exception, match=r"EOF|crashed|exited|Connection reset"):
         write_frame(spark, mode)
     check_what_is_left(spark, store, AFTER[mode] if committed else BEFORE)

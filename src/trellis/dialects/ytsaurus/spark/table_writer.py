@@ -19,6 +19,7 @@ from trellis.dialects.ytsaurus.schema.document import parse_schema, schema_docum
 from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.spark.types import TypeOptions, spark_type, table_schema, takes_values
 from trellis.dialects.ytsaurus.spark.values import to_stored
+from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import Slice
 from trellis.dialects.ytsaurus.store.columns import arrow_schema, stored_name
 from trellis.dialects.ytsaurus.store.rewriting.computed import ComputedColumns
@@ -92,15 +93,14 @@ class TableWriter:
         try:
             with open_store(self.url, self.transaction) as opened, opened.command("write") as store:
                 store.create("table", self.path, recursive=True, ignore_existing=True)
-                table = store.lock(store.table(self.path), "write")
-                append = self.append and store.catalog.last_slice(table.node.id) is not None
-                if append and table.schema != schema:
-                    raise YtError(
-                        f"{self.path} was altered meanwhile; write again", ErrorCode.CONCURRENT_LOCK
-                    )
+                table = store.table(self.path)
+                excludes = self._plan(store, table).excludes_others
+                table = store.lock(table, "write", exclusive=excludes)
+                plan = self._plan(store, table)
+                if plan.excludes_others and not excludes:
+                    raise self._altered()
                 if schema.is_sorted:
-                    check_borders(schema, slices, last_row_key(store, table) if append else None)
-                plan = WritePlan(schema, "strong", append)
+                    check_borders(schema, slices, last_row_key(store, table) if plan.append else None)
                 commit_slices(store, table, plan, self.output.optimize_for, slices)
                 # Before the commit, of which a lost connection may not say whether it was made.
                 kept += (part.chunk.id for part in slices)
@@ -111,6 +111,16 @@ class TableWriter:
         """Spark also says so where a commit was made, but its process died, or the answer was lost."""
         with Store.open(self.url) as store:
             store.delete_uncommitted(self.output.operation)
+
+    def _plan(self, store: Store, table: TableInfo) -> WritePlan:
+        """Raises YtError where the table has rows of another schema than when the frame was planned."""
+        fits = (table.schema, table.mode) == (self.output.schema, "strong")
+        if self.append and not fits and store.catalog.last_slice(table.node.id) is not None:
+            raise self._altered()
+        return WritePlan(self.output.schema, "strong", self.append and fits)
+
+    def _altered(self) -> YtError:
+        return YtError(f"{self.path} was altered meanwhile; write again", ErrorCode.CONCURRENT_LOCK)
 
 
 class FrameRows:
