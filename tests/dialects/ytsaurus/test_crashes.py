@@ -15,28 +15,19 @@ import trellis
 from dialects.ytsaurus.test_tables import T, create, read, schema_of, write
 from trellis.dialects.ytsaurus.store.store import Store
 
-SRC = Path(__file__).parents[3] / "src"
+TESTS = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}"}
 KILLED_COMMAND = """
-import os, signal, sys
+import sys
+from dialects.ytsaurus.killing import interrupted_after
 from trellis.dialects.ytsaurus.schema.model import SortColumn
-from trellis.dialects.ytsaurus.store import altering, catalog, chunks, inserting, operations, store, writing
-from trellis.dialects.ytsaurus.store.database import locks
+from trellis.dialects.ytsaurus.store import altering, inserting, operations, store, writing
 from trellis.dialects.ytsaurus.store.jobs import operations as jobs
 from trellis.dialects.ytsaurus.store.jobs.job import MapFunction
 
-def die_after(owner, name):
-    run = getattr(owner, name)
-    def run_and_die(*arguments, **options):
-        run(*arguments, **options)
-        os.kill(os.getpid(), signal.SIGKILL)
-    setattr(owner, name, run_and_die)
-
 url, command, owner, name = sys.argv[1:]
-owners = {"chunks": chunks.ChunkWriter, "catalog": catalog.Catalog}
-owners |= {"locks": locks.Locks, "store": store.Store, "files": chunks.ChunkFiles, "altering": altering}
 target = "<schema=[{name=x;type=int64}]>//tmp/t"
-with store.Store.open(url) as opened:
-    die_after(owners.get(owner, writing), name)
+with store.Store.open(url) as opened, interrupted_after(owner, name):
     if command == "write":
         writing.write_rows(opened, target, [{"x": 1}, {"x": 2}])
     elif command == "merge":
@@ -108,18 +99,12 @@ AFTER = {
 """What each command leaves; the others `{x=1}{x=2} [x] strong`."""
 
 KILLED_LOAD = """
-import os, signal, sys
+import sys
 import trellis
-from trellis.dialects.ytsaurus.store.store import Store
+from dialects.ytsaurus.killing import interrupted_after
 
-commit = Store.commit
-
-def commit_and_die(store):
-    commit(store)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-Store.commit = commit_and_die
-trellis.pipeline("t", sys.argv[1], dialect="ytsaurus").load([{"k": 1}], table="//tmp/t", load_id="one")
+with interrupted_after("loads", "commit"):
+    trellis.pipeline("t", sys.argv[1], dialect="ytsaurus").load([{"k": 1}], table="//tmp/t", load_id="one")
 """
 
 
@@ -139,7 +124,7 @@ def test_b15_a_command_that_is_killed(
     for name, row in (("a", "{x=1}"), ("b", "{x=2}")):
         create(store, "[x]", f"//tmp/{name}", rows=row)
     arguments = [sys.executable, "-c", KILLED_COMMAND, store_url, command, owner, step]
-    killed = subprocess.run(arguments, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False)
+    killed = subprocess.run(arguments, env=ENVIRONMENT, check=False)
     assert killed.returncode == -signal.SIGKILL
     rows = f"{read(store)} {schema_of(store)}" if store.find(T) else ""
     assert rows == (AFTER.get(command, "{x=1}{x=2} [x] strong") if committed else BEFORE)
@@ -155,7 +140,7 @@ def test_b15_a_command_that_is_killed(
 def test_b15_a_load_that_is_killed_between_its_rows_and_its_record(store: Store, store_url: str) -> None:
     """It runs again, and passes over the table that has its rows."""
     arguments = [sys.executable, "-c", KILLED_LOAD, store_url]
-    killed = subprocess.run(arguments, env={**os.environ, "PYTHONPATH": str(SRC)}, check=False)
+    killed = subprocess.run(arguments, env=ENVIRONMENT, check=False)
     assert (killed.returncode, read(store)) == (-signal.SIGKILL, "{k=1}")
     pipeline = trellis.pipeline("t", store_url, dialect="ytsaurus")
     assert pipeline.destination.row_counts(pipeline.dataset) == {}

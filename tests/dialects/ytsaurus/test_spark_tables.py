@@ -225,6 +225,22 @@ def test_a_hint_that_values_do_not_fit(spark: Any, tables: Store) -> None:
     assert tables.find(T) is None
 
 
+def test_strings_and_values_of_the_type_any(spark: Any, tables: Store) -> None:
+    """A string is a value of the type any, and by a hint the other way round; bytes alone are YSON."""
+    rows = '{k=#};{k="1"};{k="x y"}'
+    create(tables, "[k:any^]", rows=rows)
+    hinted = spark.read.schema_hint({"k": "string"}).yt(T)
+    for path, schema in (("//tmp/any", "[k:any^]"), ("//tmp/string", "[k:string^]")):
+        create(tables, schema, path)
+        hinted.write.sorted_by("k").yt(path, mode="append")
+        assert rows_in(tables, path) == [{}, {"k": b"1"}, {"k": b"x y"}]
+    with pytest.raises(Exception, match='"k" of //tmp/string is optional<string>, and that of the frame any'):
+        spark.read.yt(T).write.sorted_by("k").yt("//tmp/string", mode="append")
+    create(tables, "[k:any]", "//tmp/bytes")
+    spark.sql("SELECT CAST('[1;x]' AS BINARY) AS k").write.yt("//tmp/bytes", mode="append")
+    assert read(tables, "//tmp/bytes") == "{k=[1;x;]}"
+
+
 def test_frames_in_a_transaction(spark: Any, tables: Store, tmp_path: Path) -> None:
     create(tables, "[k, v]", rows="{k=1;v=1}")
     with YtClient(f"yt:{tmp_path}/store") as client:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -19,7 +19,7 @@ from trellis.dialects.ytsaurus.loads.target import TargetTable
 from trellis.dialects.ytsaurus.paths.rich_path import parse_path
 from trellis.dialects.ytsaurus.schema.document import parse_schema, schema_document
 from trellis.dialects.ytsaurus.schema.model import TableSchema
-from trellis.dialects.ytsaurus.store.catalog import TableInfo
+from trellis.dialects.ytsaurus.store.catalog import Node, TableInfo
 from trellis.dialects.ytsaurus.store.chunks import BATCH_ROWS, Slice
 from trellis.dialects.ytsaurus.store.columns import UNDECLARED, arrow_schema, stored_name
 from trellis.dialects.ytsaurus.store.rewriting.engines import AUTOMATIC
@@ -64,18 +64,25 @@ class TableLoad:
         self, files: Sequence[StagedFile], load_id: str, *, replaces: bool, parallel: Parallel
     ) -> None:
         """Raises YtError; the table stays as it was then. A load that the table has is passed over."""
-        with self.store.command("load into") as store:
+        with self.store.session("load into") as store:
             replace(self, store=store)._load(files, load_id, replaces, parallel)
 
     def _load(self, files: Sequence[StagedFile], load_id: str, replaces: bool, parallel: Parallel) -> None:
         path = self.target.path
         self.store.create("table", path, recursive=True, ignore_existing=True)
-        table = self.store.lock(self.store.table(path), "load into")
-        attributes = dict(table.node.attributes)
-        newest = [to_bytes(name).decode() for name in attributes.get(LOADS, ())]
-        if load_id not in newest:
-            attributes[LOADS] = [*newest, load_id][-_LOADS_KEPT:]
-            self._write(table, self._plan(table, replaces), files, parallel, attributes)
+        table = self.store.table(path)
+        if load_id in _load_ids(table.node):
+            return
+        excludes = self._excludes_others(table, replaces)
+        table = self.store.lock(table, "load into", exclusive=excludes)
+        if not excludes and self._excludes_others(table, replaces):
+            raise YtError(f"{path} was altered meanwhile; load again", ErrorCode.CONCURRENT_LOCK)
+        self._write(table, self._plan(table, replaces), files, parallel, load_id)
+
+    def _excludes_others(self, table: TableInfo, replaces: bool) -> bool:
+        """Appends to unsorted tables go on beside each other where they leave the schema as it is."""
+        plan = self._plan(table, replaces)
+        return plan.excludes_others or (plan.schema, plan.mode) != (table.schema, table.mode)
 
     def _plan(self, table: TableInfo, replaces: bool) -> WritePlan:
         target, is_empty = self.target, self.store.catalog.last_slice(table.node.id) is None
@@ -105,7 +112,7 @@ class TableLoad:
         plan: WritePlan,
         files: Sequence[StagedFile],
         parallel: Parallel,
-        attributes: Mapping[str, Any],
+        load_id: str,
     ) -> None:
         store, operation = self.store, secrets.token_hex(8)
         # Staged rows are in the order of the input, which a sorted table need not share.
@@ -120,12 +127,32 @@ class TableLoad:
                 source = RowSource(store.files, staged_schema)
                 slices = _sort(replace(output, schema=plan.schema, sources=(source,)), slices)
                 check_borders(plan.schema, slices, last_row_key(store, table) if plan.append else None)
-            with store.catalog.transaction():
-                commit_slices(store, table, plan, table.optimize_for, slices)
-                store.catalog.set_attributes(table.node.id, attributes)
-            kept += (part.chunk.id for part in slices)
+            self._put_rows(table, plan, slices, load_id, kept)
         finally:
             store.files.delete_operation(operation, kept)
+
+    def _put_rows(
+        self, table: TableInfo, plan: WritePlan, slices: Sequence[Slice], load_id: str, kept: list[str]
+    ) -> None:
+        """Commit the rows with the id of the load, unless another process has just done so."""
+        store = self.store
+        with store.catalog.transaction():
+            # As it is now: loads that append beside this one have put their ids there.
+            node = store.node(table.path)
+            ids = _load_ids(node)
+            if load_id in ids:
+                return
+            commit_slices(store, table, plan, table.optimize_for, slices)
+            # Before the commit, of which a lost connection may not say whether it was made.
+            kept += (part.chunk.id for part in slices)
+            store.commit()
+            attributes = {**node.attributes, LOADS: [*ids, load_id][-_LOADS_KEPT:]}
+            store.within(store.lineage[1]).catalog.set_attributes(node.id, attributes)
+
+
+def _load_ids(node: Node) -> list[str]:
+    """The newest loads into a table."""
+    return [to_bytes(name).decode() for name in node.attributes.get(LOADS, ())]
 
 
 def _write_file(output: OutputFiles, numbered: tuple[int, str]) -> tuple[int, list[Slice]]:

@@ -237,12 +237,18 @@ def _struct(parts: list[tuple[str, Type]], options: TypeOptions) -> spark.Struct
     )
 
 
-def _field_type(field: spark.StructField, options: TypeOptions) -> Type:
+def declared_type(field: spark.StructField, options: TypeOptions) -> Type | None:
+    """The type that a field had in a table; None where it comes from none, or was cast."""
     document = (field.metadata or {}).get(TYPE_V3)
-    if document is not None:
-        type = parse_type(loads(document))
-        if _shape(spark_type(type, options)) == _shape(field.dataType):
-            return type
+    type = None if document is None else parse_type(loads(document))
+    fits = type is not None and _shape(spark_type(type, options)) == _shape(field.dataType)
+    return type if fits else None
+
+
+def _field_type(field: spark.StructField, options: TypeOptions) -> Type:
+    declared = declared_type(field, options)
+    if declared is not None:
+        return declared
     type = _derive(field.name, field.dataType, options)
     return type if is_nullable(type) else Optional(type)
 

@@ -257,6 +257,11 @@ class Catalog:
         self._db.execute("DELETE FROM chunks WHERE unreferenced_since <= ?", before)
         return frozenset(chunk for (chunk,) in self._db.execute("SELECT id FROM chunks"))
 
+    def chunks_of(self, operation: str) -> list[str]:
+        """The ids of the chunks of an operation."""
+        records = self._db.execute("SELECT id FROM chunks WHERE id LIKE ?", f"{operation}%")
+        return [chunk for (chunk,) in records]
+
     # --- Transactions ---------------------------------------------------------------------------------
 
     def merge_into_parent(self) -> None:
@@ -278,9 +283,14 @@ class Catalog:
     def _merge_change(self, node_id: str, content: _Content) -> None:
         target = self._lineage[1]
         before = self._db.execute(
-            "SELECT content, revision FROM nodes WHERE id = ? AND tx = ?", node_id, target
+            "SELECT content, revision, attributes FROM nodes WHERE id = ? AND tx = ?", node_id, target
         )
-        ((content_before, revision),) = before or [("kept", 0)]
+        ((content_before, revision, attributes),) = before or [("kept", 0, None)]
+        if before and not self._excludes_others(node_id):
+            # A load that appended beside this transaction may have put its id there.
+            self._db.execute(
+                "UPDATE nodes SET attributes = ? WHERE id = ? AND tx = ?", attributes, node_id, self._scope
+            )
         if content == "replaced":
             self._db.execute("DELETE FROM slices WHERE node = ? AND tx = ?", node_id, target)
         self._db.execute(
@@ -294,6 +304,14 @@ class Catalog:
             "UPDATE nodes SET tx = ?, content = ?, "
             "revision = CASE WHEN revision > ? THEN revision ELSE ? END WHERE id = ? AND tx = ?",
             *(target, content, revision, revision + 1, node_id, self._scope),
+        )
+
+    def _excludes_others(self, node_id: str) -> bool:
+        """Whether this transaction alone may change the attributes of a node."""
+        return bool(
+            self._db.execute(
+                "SELECT 1 FROM locks WHERE node = ? AND tx = ? AND mode = 'exclusive'", node_id, self._scope
+            )
         )
 
     # --- Versions -------------------------------------------------------------------------------------

@@ -246,6 +246,11 @@ class Store:
             kept = self.catalog.forget_unreferenced(now, before)
             return self.files.delete_others(kept, before)
 
+    def delete_uncommitted(self, operation: str) -> None:
+        """Delete the chunks of an operation that no commit, made or begun, has put into the catalogue."""
+        with self.catalog.transaction():
+            self.files.delete_operation(operation, self.catalog.chunks_of(operation))
+
     # --- Parts ----------------------------------------------------------------------------------------
 
     def _find(self, path: NodePath) -> Node | None:

@@ -54,7 +54,9 @@ def sort_on_spark(runner: SparkRunner, output: OutputFiles, pieces: Sequence[Pie
         return []
     numbers = runner.session.range(0, len(tasks), 1, len(tasks))
     rows = numbers.mapInArrow(_Reader(output, tasks), _spark_schema(output.schema))
-    chunks = runner.map_partitions(rows.sort(_KEY, _ROW), partial(_write_partition, output))
+    # The Python that writes the rows needs neither, and both would be sent to it.
+    rows = rows.sort(_KEY, _ROW).drop(_KEY, _ROW)
+    chunks = runner.map_partitions(rows, partial(_write_partition, output))
     return [part for slices in chunks for part in slices]
 
 
