@@ -70,13 +70,14 @@ def main() -> None:
     parser.add_argument("--format", default="parquet")
     parser.add_argument("--layout", default="model")
     parser.add_argument("--without-validation", action="store_true")
+    parser.add_argument("--passes", type=int, default=2, help="the last one counts: the JVM is warm then")
     options = parser.parse_args()
 
     from trellis.engine.spark.session import get_session
 
     get_session().range(1).count()
     figures: dict[str, Any] = {"start": perf_counter() - STARTED, "seconds": [], "cpu": []}
-    for _ in range(2):  # the second one counts: the JVM is warm then
+    for _ in range(options.passes):
         shutil.rmtree(options.out, ignore_errors=True)
         began = perf_counter(), cpu_seconds(os.getpid())
         if options.floor:
