@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,14 @@ def test_spark_reads_delta_tables_that_no_jvm_wrote(spark: SparkSession, root: P
         {"id": 2, "at": None, "late": 1.5},
     ]
     assert rows_of(spark, f"SELECT id FROM {orders} WHERE id > 1") == [{"id": 2}]
+
+
+def test_times_that_spark_wrote_in_96_bits_are_read(spark: SparkSession, root: Path) -> None:
+    shop = trellis.pipeline("shop", to=f"delta:{root}")
+    shop.load([{"id": 1, "at": "2026-01-01T00:00:00.000001Z"}], table="orders")
+    spark.sql(f"UPDATE delta.`{root}/orders` SET at = TIMESTAMP '9999-12-31 23:59:59.999999Z'")
+    (row,) = shop.read("orders", system_columns=False).arrow().to_pylist()
+    assert row == {"id": 1, "at": datetime(9999, 12, 31, 23, 59, 59, 999999, timezone.utc)}
 
 
 def test_iceberg_tables_grow_and_are_merged_and_replaced(spark: SparkSession, root: Path) -> None:

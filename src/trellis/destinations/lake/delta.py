@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from deltalake import CommitProperties, DeltaTable
     from deltalake.transaction import AddAction
+    from pyarrow.dataset import Dataset
 
 _FORBIDDEN: Final = frozenset(" ,;{}()\n\t=")
 """Characters that the names of columns cannot have without column mapping."""
@@ -296,7 +297,7 @@ class DeltaStore:
         table = self._open(name)
         if not _is_plain(table):
             return self._spark_tables.scan(name, columns, limit)
-        dataset = table.to_pyarrow_dataset()
+        dataset = _dataset_of(table)
         if limit is None:
             return dataset.scanner(columns=columns).to_reader()
         return dataset.head(limit, columns=columns).to_reader()
@@ -305,7 +306,7 @@ class DeltaStore:
         table = self._open(name)
         if not _is_plain(table):
             return self._spark_tables.count_rows(name)
-        return int(table.to_pyarrow_dataset().count_rows())
+        return int(_dataset_of(table).count_rows())
 
     def location(self, name: TableName) -> str:
         return child(self.root, name.dataset, folder_name(name.table))
@@ -359,6 +360,13 @@ class DeltaStore:
             raise DestinationError(
                 f"{self.location(name)}: Delta refused: {first_line(bad)}; nothing was loaded into it"
             ) from bad
+
+
+def _dataset_of(table: DeltaTable) -> Dataset:
+    """The rows. Spark may have written times of 96 bits, which would overflow as nanoseconds from 2262 on."""
+    from pyarrow.dataset import ParquetReadOptions
+
+    return table.to_pyarrow_dataset(parquet_read_options=ParquetReadOptions(coerce_int96_timestamp_unit="us"))
 
 
 def _takes_files(table: DeltaTable) -> bool:

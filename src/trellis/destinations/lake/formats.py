@@ -46,7 +46,7 @@ _MERGE_COUNTS: Final = "SELECT {} FROM {{table}}.snapshots WHERE summary['{}'] =
 
 @dataclass(frozen=True)
 class TableFormat:
-    """`{label}` and `{notes}` in the values of `label_settings` are those of a commit.
+    """`{label}` and `{notes}` in the values of `commit_settings` are those of a commit.
 
     `history` is a query of the commits of `{table}`, the last one first, with the label in a column.
     The rows of `layout_query`, of a `{table}`, say by which clauses a table that is replaced lies as it did.
@@ -58,7 +58,7 @@ class TableFormat:
     package: str
     extension: str
     catalog: str
-    label_settings: Mapping[str, str]
+    commit_settings: Mapping[str, str]
     history: str
     label_column: str
     version_column: str
@@ -97,7 +97,7 @@ class TableFormat:
     def settings(self, label: CommitLabel, *, merges_staged: bool = False) -> Mapping[str, str]:
         notes = "\n".join((label.text, *label.notes.values()))
         labels = {
-            name: value.format(label=label.text, notes=notes) for name, value in self.label_settings.items()
+            name: value.format(label=label.text, notes=notes) for name, value in self.commit_settings.items()
         }
         return {**labels, **(self.staged_merge_settings if merges_staged else NOTHING)}
 
@@ -107,10 +107,11 @@ DELTA_FORMAT: Final = TableFormat(
     package="io.delta:delta-spark_4.1_2.13:4.4.0",
     extension="io.delta.sql.DeltaSparkSessionExtension",
     catalog="org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    label_settings={
+    commit_settings={
         "spark.databricks.delta.write.txnAppId": "{label}",
         "spark.databricks.delta.write.txnVersion": "1",
         "spark.databricks.delta.commitInfo.userMetadata": "{notes}",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     },
     history="DESCRIBE HISTORY {table}",
     label_column="userMetadata",
@@ -129,7 +130,7 @@ ICEBERG_FORMAT: Final = TableFormat(
     package="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
     extension="org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     catalog="org.apache.iceberg.spark.SparkCatalog",
-    label_settings={
+    commit_settings={
         f"spark.sql.iceberg.snapshot-property.{LABEL_PROPERTY}": "{label}",
         f"spark.sql.iceberg.snapshot-property.{NOTES_PROPERTY}": "{notes}",
     },

@@ -173,9 +173,7 @@ class TreeMerge:
         chain = self._chain()
         try:
             marks = self._count_marks(chain)
-            statements.create_view(f"{context.prefix}rows_to_insert", chain.roots.rows_to_insert())
-            if chain.replaces:
-                statements.create_view(f"{context.prefix}rows_to_delete", chain.roots.rows_to_delete())
+            self._create_views(chain)
             for table in reversed(chain.tables):
                 has_rows = table.name in context.files
                 if not (has_rows or chain.replaces) or context.is_committed(table.name):
@@ -191,6 +189,15 @@ class TreeMerge:
                         tally.replaced = min(tally.inserted, tally.removed)
         finally:
             statements.drop_views()
+
+    def _create_views(self, chain: TableTreeStatements) -> None:
+        """Views of root rows to insert and to delete, where nested rows or the statements need them."""
+        context, roots = self.context, chain.roots
+        has_nested = len(chain.tables) > 1
+        if has_nested or not (roots.inserts_all or self.load.strategy == "upsert"):
+            context.statements.create_view(f"{context.prefix}rows_to_insert", roots.rows_to_insert())
+        if chain.replaces and (has_nested or not roots.replaced_by()):
+            context.statements.create_view(f"{context.prefix}rows_to_delete", roots.rows_to_delete())
 
     def _count_marks(self, chain: TableTreeStatements) -> tuple[int, int]:
         """How many inserted rows replace one of their key, and how many only mark deletions."""
