@@ -15,6 +15,7 @@ import pytest
 
 import trellis
 from trellis.engine.staging.inflight import LoadNote
+from trellis.engine.staging.stage import folder_name
 from trellis.pipelines.pipeline import pipeline
 
 RowsOf = Callable[..., list[dict[str, Any]]]
@@ -104,6 +105,20 @@ def load_in_three_processes(destination_url: str, mode: str) -> None:
     for child in children:
         _, errors = child.communicate(timeout=200)
         assert child.returncode == 0, errors[-3000:]
+
+
+def test_the_last_load_removes_the_staging_folder_while_another_begins(tmp_path: Path) -> None:
+    staging = tmp_path / "lake" / "staging"
+
+    def begin_and_end(_: int) -> str:
+        with LoadNote(str(staging), None, None) as note:
+            assert (staging / folder_name(note.load_id)).is_dir()
+            return note.load_id
+
+    with ThreadPoolExecutor(3) as loads:
+        load_ids = [*loads.map(begin_and_end, range(600))]
+    assert len({*load_ids}) == 600
+    assert [*(tmp_path / "lake").iterdir()] == []
 
 
 def test_loads_of_one_moment_have_ids_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

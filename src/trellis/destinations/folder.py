@@ -17,6 +17,8 @@ from trellis.errors import DestinationError
 
 STAGING_VARIABLE = "TRELLIS_STAGING"
 _LOCK_POLL = 0.02
+_ATTEMPTS = 100
+"""How often a folder is made whose parent other loads remove, as it was empty."""
 _CAUSES = {
     errno.ENOSPC: "the disk is full; free some space and load again",
     errno.EDQUOT: "the disk quota is used up; free some space and load again",
@@ -42,11 +44,14 @@ def explain_os_errors(where: str) -> Iterator[None]:
 def make_folder(path: str) -> str:
     """The path itself, once it is a folder in which files can be made. Raises DestinationError."""
     with explain_os_errors(path):
-        try:
-            os.makedirs(path, exist_ok=True)
-        except FileNotFoundError as bad:  # in a file system without folders of users, such as /proc
-            message = f"{path}: no folder can be made there; name another one; nothing was loaded"
-            raise DestinationError(message) from bad
+        for _ in range(_ATTEMPTS):
+            with suppress(FileNotFoundError):
+                os.makedirs(path, exist_ok=True)
+                break
+        else:  # in a file system without folders of users, such as /proc
+            raise DestinationError(
+                f"{path}: no folder can be made there; name another one; nothing was loaded"
+            )
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "not writable", path)
     return path

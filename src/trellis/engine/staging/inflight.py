@@ -9,12 +9,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from trellis.engine.staging.folder import CLAIM, StagingFolder, is_removed, removable
+from trellis.engine.staging.folder import CLAIM, StagingFolder, is_removed
 from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
 from trellis.errors import DestinationError
@@ -22,6 +24,11 @@ from trellis.errors import DestinationError
 _SUFFIX = ".load"
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT)
 """The folder is there, or another load has just taken the new one for left over."""
+_ATTEMPTS = 100
+"""How often a folder is made anew that other loads remove; one that cannot be made at all looks the same."""
+_NEW = ".new"
+"""The end of the name of a folder until it has a claim; no load's name has a dot (`folder_name`)."""
+_CLAIM_SECONDS = 60.0
 PENDING = "pending"
 """The folder of loads that their destination refused, beside the folders of running loads."""
 
@@ -85,7 +92,7 @@ class LoadNote:
         while True:
             load_id = f"{time.time():.6f}"
             home = self.folder / folder_name(load_id)
-            new_home = removable(str(home))
+            new_home = f"{home}-{secrets.token_hex(4)}{_NEW}"
             _write_note(Path(new_home) / CLAIM, {**_this_process(), "rows": str(home)})
             try:
                 os.rename(new_home, home)
@@ -99,23 +106,42 @@ class LoadNote:
 
 def _remove_dead_loads(folder: Path, storage: Storage) -> None:
     """Remove the staging folders of dead loads; one without a claim may belong to a load that starts."""
-    for home in list(folder.iterdir()) if folder.is_dir() else ():
+    homes = list[Path]()
+    with suppress(FileNotFoundError, NotADirectoryError):
+        homes += folder.iterdir()
+    for home in homes:
         claim = _read_note(home / CLAIM)
-        if is_removed(home.name):
+        if home.suffix == _NEW:
+            _remove_new_folder(home, claim)
+        elif is_removed(home.name):
             shutil.rmtree(home, ignore_errors=True)
         elif claim is not None and not _is_alive(claim):
             StagingFolder(str(home), str(claim.get("rows", home)), storage).remove()
 
 
+def _remove_new_folder(home: Path, claim: Mapping[str, object] | None) -> None:
+    """Remove a folder whose load died before it was ready; one that is being claimed has no claim yet."""
+    with suppress(OSError):
+        home.rmdir()
+        return
+    with suppress(OSError):
+        is_fresh = time.time() - home.stat().st_mtime < _CLAIM_SECONDS
+        if not (is_fresh if claim is None else _is_alive(claim)):
+            shutil.rmtree(home, ignore_errors=True)
+
+
 def _write_note(path: Path, note: dict[str, object]) -> None:
-    try:
-        while True:
+    for attempt in range(_ATTEMPTS):
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # another load may just have removed the empty folder
-                DEFAULT_STORAGE.write_file(str(path), json.dumps(note).encode())
-                return
-    except OSError as bad:
-        raise _not_writable(path.parent, bad) from None
+            DEFAULT_STORAGE.write_file(str(path), json.dumps(note).encode())
+        except OSError as bad:
+            # Another load may just have removed the empty folder, or the one around it.
+            is_removed_again = isinstance(bad, FileNotFoundError | FileExistsError)
+            if not is_removed_again or attempt == _ATTEMPTS - 1:
+                raise _not_writable(path.parent, bad) from None
+        else:
+            return
 
 
 def _not_writable(folder: Path, bad: OSError) -> DestinationError:
@@ -128,7 +154,7 @@ def _this_process() -> dict[str, object]:
     return {"pid": os.getpid(), "host": os.uname().nodename, "started": _start_time(os.getpid())}
 
 
-def _is_alive(process: dict[str, object]) -> bool:
+def _is_alive(process: Mapping[str, object]) -> bool:
     if process.get("host") != os.uname().nodename:
         return True
     pid = int(str(process.get("pid", 0)))
