@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dialects.snowplow.enriched import enriched_line, vessel_call, write_registry
 from trellis.generate import generate
 from trellis.pipelines.pipeline import Pipeline
 
@@ -33,10 +34,24 @@ VALUES = st.one_of(st.integers(-9, 2**40), st.text("aZ\u00e9 ", max_size=4), st.
 RIDE = st.fixed_dictionaries(
     {"id": VALUES}, optional={"tags": st.lists(st.text("ab", max_size=2), max_size=3), "fare": VALUES}
 )
+TYPED_RIDE = st.fixed_dictionaries(
+    {"id": st.integers(-9, 2**40)}, optional={"tags": VALUES, "fare": st.floats(-9, 9)}
+)
+TYPED_TABLE = "[{name=id;type=int64};{name=tags;type=any};{name=fare;type=double}]"
+CALL = st.builds(
+    vessel_call, st.sampled_from(["1-0-0", "1-1-0", "1-2-1", "9-0-0"]), berth=st.text("aZ\u00e9", max_size=4)
+)
+EVENT = st.builds(enriched_line, st.integers(0, 99), CALL, st.lists(CALL, max_size=2))
 LINES = {
     "dlt": st.integers(0, 99).map(lambda seed: list(generate(60, seed=seed))),
     "rudderstack": st.integers(0, 99).map(lambda seed: list(generate(25, seed=seed, profile="events"))),
     "pinot": st.lists(RIDE, min_size=20, max_size=60).map(
+        lambda rides: [json.dumps(ride).encode() for ride in rides]
+    ),
+    "snowplow": st.lists(EVENT, min_size=20, max_size=60).map(
+        lambda lines: [line.encode() for line in lines]
+    ),
+    "ytsaurus": st.lists(st.one_of(TYPED_RIDE, TYPED_RIDE, RIDE), min_size=20, max_size=60).map(
         lambda rides: [json.dumps(ride).encode() for ride in rides]
     ),
 }
@@ -44,9 +59,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "dlt": {"table": "t"},
     "rudderstack": {},
     "pinot": {"schema": RIDES},
+    "snowplow": {},
+    "ytsaurus": {"table": "//t", "schema": TYPED_TABLE, "contract": {"data_type": "discard_row"}},
 }
 SETTINGS = {"pinot": {"on_error": "reject"}}
-VOLATILE = ("file", "load_id", "uuid_ts")
+VOLATILE = ("file", "load_id", "load_tstamp", "uuid_ts")
 """Columns that depend on the load or on the name of the file."""
 WITHOUT_LINES = (*VOLATILE, "position")
 """Records of a frame are in no line of a file."""
@@ -59,6 +76,8 @@ def outcome_of(
     """Everything that the ways in have to agree on. Rows of typed tables have no order of their own."""
     to = f"duckdb:{folder}/{secrets.token_hex(4)}.duckdb"
     shop = Pipeline("shop", to, dialect=dialect, engine=engine, settings=SETTINGS.get(dialect, {}))
+    if dialect == "snowplow":
+        options["schema"] = write_registry(folder)
     report = shop.load(source, **OPTIONS[dialect], **options)
     assert report.balanced
     tables = {
