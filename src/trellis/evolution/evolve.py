@@ -193,7 +193,7 @@ class _Evolver:
         if base is None or base.data_type is None:
             self.new_column(table, base, key, seen)
         elif base.data_type not in kind.fits:
-            self.misfit(table, key, seen)
+            self.place_mismatch(table, key, seen)
         elif isinstance(kind, TypedKind) and kind.nested and self.nesting.takes(name, base):
             self.nesting = self.nesting.with_typed(name, column)
             if self.free(table, column) or self.contract(name).data_type == "evolve":
@@ -205,7 +205,7 @@ class _Evolver:
         if Refused(table.name, key.column) in self.cells:
             return
         if model is None and data_type not in key.kind.fits and data_type != key.kind.type:
-            self.misfit(table, key, seen)
+            self.place_mismatch(table, key, seen)
             return
         mode = "evolve" if self.free(table, key.column) else self.contract(table.name).columns
         if mode == "freeze":
@@ -226,7 +226,7 @@ class _Evolver:
             column = merge_column(column, declared)
         self.schema = self.schema.with_tables(_append(table, column))
 
-    def misfit(self, table: Table, key: CellKey, seen: Seen) -> None:
+    def place_mismatch(self, table: Table, key: CellKey, seen: Seen) -> None:
         target = self.dialect.types.on_type_mismatch(self.schema, self.naming, table, key.column, key.kind)
         if not isinstance(target, Column):
             return
@@ -238,8 +238,8 @@ class _Evolver:
                 raise ContractError(
                     f"table {table.name}: {seen.example or 'a value'} ({key.kind.type}) fits neither column "
                     f"{key.column} ({base.data_type if base else 'new'}) nor {target.name} "
-                    f"({occupant.data_type}), the column its misfits go to; rename the key behind "
-                    f"{target.name}, or give {key.column} a type that holds both"
+                    f"({occupant.data_type}), the column of its values that do not fit; rename the key "
+                    f"behind {target.name}, or give {key.column} a type that holds both"
                 )
             return
         refusal = Refused(table.name, key.column, key.kind.type)

@@ -76,18 +76,18 @@ class NumberType:
     name: str
     precision: int = 38
     scale: int = 38
-    whole: int = 38
+    integer_digits: int = 38
     free_scale: bool = False
     """Whether the scale may be larger than the precision."""
 
     def holds(self, precision: int, scale: int) -> bool:
         """
-        >>> NumberType("NUMERIC({},{})", scale=9, whole=29).holds(38, 5), NumberType("N").holds(3, 5)
+        >>> NumberType("NUMERIC({},{})", scale=9, integer_digits=29).holds(38, 5), NumberType("N").holds(3, 5)
         (False, False)
         """
         return (
             precision <= self.precision
             and scale <= self.scale
-            and precision - scale <= self.whole
+            and precision - scale <= self.integer_digits
             and (self.free_scale or scale <= precision)
         )

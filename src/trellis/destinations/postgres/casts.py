@@ -61,7 +61,7 @@ class Casts:
                 if row is not None:
                     raise self._clash(column, row[0])
 
-    def misfit(self, session: Session) -> SchemaError | None:
+    def find_mismatch(self, session: Session) -> SchemaError | None:
         """The first column that does not take all staged values, and one of these. No transaction is open."""
         for column in self.table.complete_columns if self.staged else ():
             if self._type(column) != self.declared[column.name]:

@@ -150,13 +150,13 @@ class PostgresLoad(SqlLoad):
 
     def explain(self, error: StatementError) -> TrellisError:
         """The error for a statement that the server refused, after the transaction is over."""
-        misfit, table = None, error.context.table
+        mismatch, table = None, error.context.table
         if error.code.startswith("22") or error.code in _CANNOT_CAST:
             casts = self.casts.get(table)
-            misfit = casts.misfit(self.session) if casts else self._find_retyped_misfit(table)
-        return misfit or explain_error(error, self.session)
+            mismatch = casts.find_mismatch(self.session) if casts else self._find_retyped_mismatch(table)
+        return mismatch or explain_error(error, self.session)
 
-    def _find_retyped_misfit(self, table: str) -> SchemaError | None:
+    def _find_retyped_mismatch(self, table: str) -> SchemaError | None:
         """A value in a table that does not fit the new type of its column."""
         for name in self.commit.retyped.get(table, ()):
             target_type = type_of(self.commit, self.commit.schema.tables[table].columns[name])

@@ -65,16 +65,16 @@ def survey_split(split: Split, storage: Storage, progress: Callable[[int], objec
 def flat_survey(survey: Survey, split: Split, lines: int) -> SplitSurvey:
     """What a survey of a split has seen, as flat as it has to be to be sent."""
     root = survey.root
-    whole = SplitSurvey(split, lines, survey.records, root.objects, [], survey.rejects, survey.doubled)
+    flat = SplitSurvey(split, lines, survey.records, root.objects, [], survey.rejects, survey.doubled)
     stack: list[tuple[int, str | None, Node]] = [(0, key, node) for key, node in reversed(root.keys.items())]
     while stack:
         around, key, node = stack.pop()
-        whole.paths.append(PathCounts(around, key, node.kinds, node.objects, node.timestamps, node.position))
-        number = len(whole.paths)
+        flat.paths.append(PathCounts(around, key, node.kinds, node.objects, node.timestamps, node.position))
+        number = len(flat.paths)
         stack += ((number, name, inner) for name, inner in reversed(node.keys.items()))
         if node.items is not None:
             stack.append((number, None, node.items))
-    return whole
+    return flat
 
 
 def merged(surveys: Iterable[SplitSurvey]) -> Survey:

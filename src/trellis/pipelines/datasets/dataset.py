@@ -211,7 +211,7 @@ class StoredTable:
         numbers = iter(range(1 << 20))
         table = self._read_table(self.name, numbers, relation, "", self.system_columns)
         above = self.dataset._ancestors(self.name) if self.load_id is not None else []
-        return table, [self._read_table(name, numbers, relation, "", True, alone=True) for name in above]
+        return table, [self._read_table(name, numbers, relation, "", True, is_leaf=True) for name in above]
 
     def _read_table(
         self,
@@ -220,11 +220,11 @@ class StoredTable:
         relation: str,
         field_name: str,
         system_columns: bool,
-        alone: bool = False,
+        is_leaf: bool = False,
     ) -> ReadTable:
         source, number = self.dataset, next(numbers)
         shown, children = source._columns(name, system_columns), list[ReadTable]()
-        for child in source._schema.children(name) if self.nested and not alone else ():
+        for child in source._schema.children(name) if self.nested and not is_leaf else ():
             if child.name not in source._catalog or not source._columns(child.name, False):
                 continue
             short = child.name.removeprefix(f"{name}{source._separator}")

@@ -147,7 +147,7 @@ BIGQUERY: Final = Warehouse(
         *(with_precision("BYTES({})", UNLIMITED), "JSON", "BIGNUMERIC"),
     ),
     NativeType("TIMESTAMP"),
-    (NumberType("NUMERIC({},{})", scale=9, whole=29), NumberType("BIGNUMERIC({},{})", precision=76)),
+    (NumberType("NUMERIC({},{})", scale=9, integer_digits=29), NumberType("BIGNUMERIC({},{})", precision=76)),
     not_null="new tables",
     max_columns=10_000,
     syntax=Syntax(

@@ -182,7 +182,7 @@ def dropped_row(comparison: Found, way: str, one: Difference) -> Hidden:
 
 
 def namesake_of_a_variant(comparison: Found, way: str, one: Difference) -> Hidden:
-    if one.sort != "outcome" or "the column its misfits go to" not in error(comparison, way):
+    if one.sort != "outcome" or "the column of its values that do not fit" not in error(comparison, way):
         return NOTHING
     return EVERYTHING if one.theirs is None or one.theirs[:6] > one.ours[:6] else NOTHING
 

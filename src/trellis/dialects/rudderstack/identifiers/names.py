@@ -122,13 +122,13 @@ class Names:
     def _protected(self, table: str) -> str:
         """The table of an event, renamed where it would be one of RudderStack's standard tables."""
         name = table.lower()
-        taken = (
+        is_reserved = (
             name in _ALWAYS
             or name.startswith(_STAGING)
             or (name in _STANDARD and not self.skip_escaping)
             or table in _escaped(self.provider)
         )
-        return f"_{table}"[: self.provider.max_name] if taken else table
+        return f"_{table}"[: self.provider.max_name] if is_reserved else table
 
 
 def _safe(provider: Provider, name: str, skip_escaping: bool = False) -> str:

@@ -60,12 +60,12 @@ class TypedBatch:
         self.flattener = flattener
         self.batch = batch
         self.where = where
-        self.whole = plan.preserved_keys is not None
+        self.preserves_types = plan.preserved_keys is not None
         self.file = flattener.findings.file or "records"
         self.root = flattener.tables.root_builder(plan.table)
         self.keys = self.root.keys if plan.preserved_keys is None else plan.preserved_keys
         self.fields = fields_of(batch.schema, plan, self.root, self.keys, self.file)
-        if self.whole:
+        if self.preserves_types:
             refuse_shared(self.fields, self.root, self.file)
         self.refused = BatchViolations(plan, self.root, where)
         self.arrays: dict[str, pa.Array] = {}
@@ -83,12 +83,14 @@ class TypedBatch:
         """Whether the table or its names ask for a look at every row."""
         if self.root.verdict is not None:
             return True
-        return not self.whole and (self.root.excludes_row_id or any(f.shared or f.kept for f in self.fields))
+        return not self.preserves_types and (
+            self.root.excludes_row_id or any(f.shared or f.kept for f in self.fields)
+        )
 
     @property
     def has_nested_values(self) -> bool:
         """Whether there are values that become columns and tables of their own."""
-        return not self.whole and any(field.nested for field in self.fields)
+        return not self.preserves_types and any(field.nested for field in self.fields)
 
     # ---- what the schema lacks
 
@@ -98,10 +100,10 @@ class TypedBatch:
         missing = [name for name in self.keys.columns if not self._has(name)]
         table = self.root.table
         if missing or table is None or not table.seen_data:
-            observations.saw_table(self.root.name, None, (*self.where, 0), self.whole)
+            observations.saw_table(self.root.name, None, (*self.where, 0), self.preserves_types)
         for field in self.fields:
             known = field.complete and not self._takes_nested_type(field)
-            if known or not field.placeable or (field.nested and not self.whole):
+            if known or not field.placeable or (field.nested and not self.preserves_types):
                 continue
             if field.type is None:
                 self.flattener.tables.mark_null(self.root, field.key)
@@ -109,7 +111,7 @@ class TypedBatch:
                 observations.cells[CellKey(self.root.name, field.name, field.kind(self.plan))] = self._seen(
                     field
                 )
-        if self.whole:
+        if self.preserves_types:
             for index, name in enumerate(missing, len(self.fields)):
                 key = CellKey(self.root.name, name, typed_kind("text"))
                 observations.cells.setdefault(key, Seen((*self.where, 0, index)))
@@ -142,7 +144,7 @@ class TypedBatch:
         """Place what fits. Raises ContractViolation for all that does not, of rows that keep their types."""
         for field in self.fields:
             array = self.batch.column(field.at)
-            if field.nested and not self.whole:
+            if field.nested and not self.preserves_types:
                 self.remaining.append(field)
             elif field.excluded:
                 continue
@@ -153,7 +155,7 @@ class TypedBatch:
             elif field.complete:
                 self._place(field, array)
         missing = [name for name in self._required() if name not in self.arrays]
-        if self.whole and self.batch.num_rows:
+        if self.preserves_types and self.batch.num_rows:
             broken = {violation.column for violation in self.refused.violations}
             for name in missing:
                 if name not in broken:
@@ -179,17 +181,21 @@ class TypedBatch:
     def _place(self, field: Field, array: pa.Array) -> None:
         column = field.complete
         assert column is not None
-        if column.required and array.null_count and not (self.whole and field.name == self.keys.row_id):
-            if self.whole:
+        if (
+            column.required
+            and array.null_count
+            and not (self.preserves_types and field.name == self.keys.row_id)
+        ):
+            if self.preserves_types:
                 self.refused.add_null(field, np.flatnonzero(~_valid_mask(array)).tolist())
             else:
                 self.remaining.append(field)
         elif (stored := self._fitted(field, array)) is not None:
             self.arrays[field.name] = stored.array
             self.cut[_CUT.format(self.root.name, field.name)] += stored.cut
-        elif self.whole and (kind := widening(self.plan, self.root, field, array)) is not None:
+        elif self.preserves_types and (kind := widening(self.plan, self.root, field, array)) is not None:
             self.wider.cells[CellKey(self.root.name, field.name, kind)] = self._seen(field)
-        elif self.whole:
+        elif self.preserves_types:
             self._refuse_misfit(field, array, column)
         else:
             self.remaining.append(field)
@@ -197,7 +203,7 @@ class TypedBatch:
     def _fitted(self, field: Field, array: pa.Array) -> Fitted | None:
         column = field.complete
         assert column is not None
-        if self.whole:
+        if self.preserves_types:
             return fitted_whole(self.plan, self.root, field, array, column)
         converts = field.type is not None and field.type.data_type != column.data_type
         if field.nested or (converts and not self.root.coerces):
