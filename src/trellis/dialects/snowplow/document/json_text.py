@@ -21,6 +21,9 @@ class Number(float):
         number.text = text
         return number
 
+    def __repr__(self) -> str:
+        return self.text
+
 
 def read_json(text: str | bytes, *, unique_keys: bool = False) -> Any:
     """The value of a text; of a key that an object has twice the last value, or with `unique_keys` none.
@@ -88,6 +91,8 @@ def is_whole(number: float) -> bool:
     >>> is_whole(Number("5e1")), is_whole(0.5), is_whole(Number("1e400"))
     (True, False, True)
     """
+    if isinstance(number, int):
+        return True
     exact = decimal_of(number)
     return exact == exact.to_integral_value()
 
