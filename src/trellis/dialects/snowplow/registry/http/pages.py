@@ -15,6 +15,7 @@ from trellis.dialects.snowplow.document.schema_document import META_SCHEMA, Sche
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
 from trellis.dialects.snowplow.kind.data_changes import data_changes
+from trellis.dialects.snowplow.kind.rules import needs_of
 from trellis.dialects.snowplow.registry.family_history import describe_versions
 from trellis.dialects.snowplow.registry.http.page_access import KEY_COOKIE, read_form, set_cookies
 from trellis.dialects.snowplow.registry.http.rendering import (
@@ -25,7 +26,7 @@ from trellis.dialects.snowplow.registry.http.rendering import (
     render_page,
 )
 from trellis.dialects.snowplow.registry.http.requests import MAX_BODY, Service, parse_json
-from trellis.dialects.snowplow.registry.publishing import Preview, needs_of
+from trellis.dialects.snowplow.registry.publishing import Preview
 from trellis.dialects.snowplow.registry.refusals import Refusal, schema_not_found
 from trellis.dialects.snowplow.registry.service import RegistryService
 from trellis.dialects.snowplow.registry.webhooks import call_webhooks
