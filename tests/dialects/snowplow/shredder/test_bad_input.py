@@ -140,6 +140,7 @@ CASES: Final[dict[str, Case]] = {
         wide=NOT_LONG,
         discard="9223372036854775808",
     ),
+    "B07-minus zero": Case(raw_event('{"tugs":-0}'), values=(None, 0, None), csv=(r"\N", r"\N", "-0")),
     "B07-1e400": Case(
         raw_event('{"size":1e400}'),
         csv=(r"\N", "1e400", r"\N"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-_MINUS_ZERO: Final = "-0"
+MINUS_ZERO: Final = "-0"
 _REPLACEMENTS: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -149,7 +149,7 @@ def _has_surrogates(text: str) -> bool:
 
 
 def _integer(text: str) -> float:
-    return Number(text) if text == _MINUS_ZERO else int(text)
+    return Number(text) if text == MINUS_ZERO else int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
