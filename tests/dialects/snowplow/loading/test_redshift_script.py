@@ -129,6 +129,17 @@ def test_a_run_goes_into_the_tables_as_the_run_before_leaves_them(tmp_path: Path
     assert [item for item in after if TABLE in item and not item.startswith("COPY ")] == []
 
 
+def test_a_run_that_is_incomplete_is_left_out(tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    run = shred_for("redshift", tmp_path, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    incomplete = run.with_name("run=2031-04-05-23-00-00")
+    incomplete.mkdir()
+    script = RedshiftScript(open_registry(registry), "atomic", "s3://acme/shredded/", ROLE)
+    first, second = script.scripts([run, incomplete], {})
+    assert first.startswith(f"-- {run.name}\n")
+    assert second == f"-- {incomplete.name}: left out, as it has no shredding_complete.json\n"
+
+
 def test_what_was_resized_by_an_attempt_before_is_not_resized_again(tmp_path: Path) -> None:
     documents = [document("1-0-0", {"agent": text(20)}), document("1-0-1", {"agent": text(40)})]
     registry = write_registry(tmp_path, documents=documents)

@@ -18,7 +18,12 @@ from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import MANIFEST, manifest_row
 from trellis.dialects.snowplow.runs.loading.verification import Verification
-from trellis.dialects.snowplow.runs.manifest import FORMAT_NAMES, RunManifest
+from trellis.dialects.snowplow.runs.manifest import (
+    COMPLETION_FILE,
+    FORMAT_NAMES,
+    RunManifest,
+    is_complete,
+)
 from trellis.dialects.snowplow.runs.warehouses.tables import (
     RealColumn,
     RealTable,
@@ -48,11 +53,14 @@ class RedshiftScript:
     def scripts(self, runs: Iterable[Path], tables: Mapping[str, RealTable]) -> Iterator[str]:
         """What loads runs into these tables, one after the other.
 
-        Of each run columns are resized, then one transaction does the rest. Raises SchemaError for a run that
-        the tables may not take.
+        Of each run columns are resized, then one transaction does the rest. A run that is incomplete is left
+        out, and a comment says so. Raises SchemaError for a run that the tables may not take.
         """
         known = dict(tables)
         for run in runs:
+            if not is_complete(run):
+                yield f"-- {run.name}: left out, as it has no {COMPLETION_FILE}\n"
+                continue
             script, changes = self._script(run, known)
             known |= {change.table: _changed(known.get(change.table), change) for change in changes.values()}
             yield f"-- {run.name}\n{script}"
