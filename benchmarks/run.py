@@ -256,6 +256,23 @@ class Bench:
             ratio = measured["Parquet", 50] / measured["Parquet", 5]
             self._aim("shredder, 50 families, in times of 5", 1.3, ratio)
         self._load_runs(rows)
+        self._load_formats(rows)
+
+    def _load_formats(self, rows: int) -> None:
+        """The rows of entities into warehouses, by the format of files."""
+        place, outs = tuple(map(str, make_run(self.folder, rows, 5))), []
+        for name, words in {"parquet": (), "csv": (), "json": ("--layout", "version")}.items():
+            out = str(self.folder / f"shredded-{name}")
+            if run("shred.py", *place, out, "--format", name, *words, "--passes", "1").error is None:
+                outs.append(f"{name}={out}")
+        measured = run("load_formats.py", *outs)
+        if measured.error:
+            self._tell(f"formats: {measured.error}")
+            return
+        shown = table(f"Entities of {rows:,} events into warehouses", "", "seconds")
+        for name, figure in measured.figures.items():
+            shown.add_row(name, seconds(figure["seconds"]))
+        self.console.print(shown)
 
     def _load_runs(self, rows: int) -> None:
         """The loader of runs beside COPY."""

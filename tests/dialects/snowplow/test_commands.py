@@ -257,6 +257,7 @@ def test_the_version_of_a_change(trellis: Any, schemas: Path) -> None:
         "base": "1-2-1",
         "version": "2-0-0",
         "needs": "MODEL",
+        "profiles": {"redshift": "MODEL", "spark": "REVISION"},
     }
     assert changes == [
         ("/properties/berth", "bound tightened", "REVISION"),

@@ -9,6 +9,7 @@ import pytest
 from dialects.snowplow.families import REDSHIFT, SPARK, Node, document, object_schema, text
 from trellis.dialects.snowplow.columns.profiles import PROFILES
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.identity.keys import SchemaVer
 from trellis.dialects.snowplow.kind.data_changes import data_changes
 from trellis.dialects.snowplow.kind.verdict import KindPolicy, judge, merge_tables, suggest_version
 
@@ -80,6 +81,14 @@ def test_r23_the_smallest_version(properties: Node, required: list[str], version
     registered = [document(number, {"a": STATE}) for number in ("1-0-0", "1-1-0", "1-1-1")]
     suggestion = suggest_version(document("1-1-1", properties, required), registered, STRICT)
     assert (str(suggestion.base), str(suggestion.version)) == ("1-1-1", version)
+
+
+def test_the_smallest_version_after_an_older_one_is_one_that_the_registry_takes() -> None:
+    registered = [document("1-0-0", {"a": STATE}), document("1-0-1", {"a": STATE, "b": text(5)})]
+    new = document("1-0-2", {"a": STATE, "c": text(5)})
+    suggestion = suggest_version(new, registered, STRICT, SchemaVer(1, 0, 0))
+    assert (suggestion.needs, str(suggestion.version)) == ("ADDITION", "1-1-0")
+    assert judge(document("1-0-2", {"a": STATE, "c": text(5)}), registered, STRICT).refused
 
 
 def test_a_registry_may_keep_the_tables() -> None:

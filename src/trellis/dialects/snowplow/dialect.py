@@ -76,9 +76,9 @@ class SnowplowDeadLetters(DefaultDeadLetters):
         self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
     ) -> None:
         if families_of(schema).options.is_run:
-            uri = f"iglu:{'/'.join(row[name] for name in SCHEMA_COLUMNS)}"
+            origin = table if table == EVENTS else f"iglu:{'/'.join(row[name] for name in SCHEMA_COLUMNS)}"
             shown = repr(str(value)[:_MOST_SHOWN])
-            raise BadEvent("loader_runtime_error", f"{uri}: column {column}: {shown} is {reason}")
+            raise BadEvent("loader_runtime_error", f"{origin}: column {column}: {shown} is {reason}")
 
 
 class Snowplow(DialectDefaults):

@@ -72,6 +72,7 @@ class StoredFamilies:
     """How tables of families differ from what their schemas say; there only while a load runs."""
     unresolved: Mapping[str, str] = field(default_factory=dict)
     """Why a schema is missing, by address; there only while a load runs."""
+    _rows: dict[str, EntityRows] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def is_wide(self) -> bool:
@@ -92,7 +93,10 @@ class StoredFamilies:
         )
 
     def rows_of(self, family: str) -> EntityRows:
-        return self.wide_rows_of(family) if self.is_wide else self.table_rows_of(family)
+        """What makes its rows, the same for all tasks of a process."""
+        if family not in self._rows:
+            self._rows[family] = self.wide_rows_of(family) if self.is_wide else self.table_rows_of(family)
+        return self._rows[family]
 
     def table_rows_of(self, family: str) -> FamilyRows:
         overlay = Overlay.parse(self.overlays[family]) if family in self.overlays else None

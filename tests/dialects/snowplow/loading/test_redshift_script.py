@@ -26,11 +26,19 @@ COPY_OPTIONS = (
 
 
 def script(run: Path, registry: str, tables: dict[str, RealTable]) -> list[str]:
-    text_of_script = RedshiftScript(open_registry(registry), "atomic", "s3://acme/shredded/", ROLE).script(
-        run, tables
-    )
-    assert all(sqlglot.parse(text_of_script, "redshift"))
-    return text_of_script.removesuffix(";\n").split(";\n")
+    [statements] = scripts([run], registry, tables)
+    return statements
+
+
+def scripts(runs: list[Path], registry: str, tables: dict[str, RealTable]) -> list[list[str]]:
+    """The statements of each run."""
+    script = RedshiftScript(open_registry(registry), "atomic", "s3://acme/shredded/", ROLE)
+    statements = []
+    for run, text_of_script in zip(runs, script.scripts(runs, tables), strict=True):
+        assert all(sqlglot.parse(text_of_script, "redshift"))
+        assert text_of_script.startswith(f"-- {run.name}\n")
+        statements.append(text_of_script.partition("\n")[2].removesuffix(";\n").split(";\n"))
+    return statements
 
 
 def catalog(folder: Path, comment: str, columns: str) -> dict[str, RealTable]:
@@ -57,7 +65,8 @@ def test_columns_are_resized_before_the_one_transaction(tmp_path: Path) -> None:
         "BEGIN TRANSACTION",
     ]
     assert statements[2].startswith("CREATE TABLE IF NOT EXISTS atomic.manifest (")
-    assert statements[3:5] == [
+    assert statements[3].startswith("CREATE TABLE IF NOT EXISTS atomic.events (")
+    assert statements[5:7] == [
         f'ALTER TABLE atomic.{TABLE} ADD COLUMN "cargo" VARCHAR(9) ENCODE ZSTD',
         f"COMMENT ON TABLE atomic.{TABLE} IS '{VESSEL_CALL}1-0-1'",
     ]
@@ -73,7 +82,7 @@ def test_columns_are_resized_before_the_one_transaction(tmp_path: Path) -> None:
         f"COPY atomic.{TABLE} ({names}) FROM 's3://acme/shredded/{run.name}/{family}/' {COPY_OPTIONS} GZIP"
     ]
     assert statements[-2].startswith('INSERT INTO atomic.manifest ("base", "types", ')
-    assert f"VALUES ('{run}/', " in statements[-2]
+    assert f"VALUES ('s3://acme/shredded/{run.name}/', " in statements[-2]
     assert statements[-1] == "END TRANSACTION"
 
 
@@ -83,10 +92,52 @@ def test_a_table_that_is_absent_is_created_in_the_transaction(tmp_path: Path) ->
     statements = script(run, registry, {})
     assert statements[0] == "BEGIN TRANSACTION"
     created = [statement.split(" (")[0] for statement in statements if statement.startswith("CREATE ")]
-    assert created == [f"CREATE TABLE IF NOT EXISTS atomic.{name}" for name in ("manifest", TABLE, "events")]
+    assert created == [f"CREATE TABLE IF NOT EXISTS atomic.{name}" for name in ("manifest", "events", TABLE)]
+    assert statements[2].endswith(
+        ",\n  PRIMARY KEY (event_id)\n)\nDISTSTYLE KEY DISTKEY (event_id) SORTKEY (collector_tstamp)"
+    )
     parsed = sqlglot.parse(";".join(statements), "redshift")
     copies = [statement for statement in parsed if isinstance(statement, expressions.Copy)]
     assert len(copies) == 2
+
+
+def test_a_run_goes_into_the_tables_as_the_run_before_leaves_them(tmp_path: Path) -> None:
+    documents = [
+        document("1-0-0", {"agent": text(20)}),
+        document("1-0-1", {"agent": text(40), "cargo": text(9)}),
+    ]
+    registry = write_registry(tmp_path, documents=documents)
+    runs = [
+        shred_for("redshift", tmp_path, registry, [enriched_line(1, vessel_call(version, agent="A"))])
+        for version in ("1-0-0", "1-0-1", "1-0-1")
+    ]
+    first, second, third = scripts(runs, registry, {})
+    changes = [
+        f'ALTER TABLE atomic.{TABLE} ALTER COLUMN "agent" TYPE VARCHAR(40)',
+        f'ALTER TABLE atomic.{TABLE} ADD COLUMN "cargo" VARCHAR(9) ENCODE ZSTD',
+        f"COMMENT ON TABLE atomic.{TABLE} IS '{VESSEL_CALL}1-0-1'",
+    ]
+    assert [len([item for item in script if item.startswith("CREATE ")]) for script in (first, second)] == [
+        3,
+        1,
+    ]
+    assert [item for item in second if TABLE in item and not item.startswith("COPY ")] == changes
+    assert [item for item in third if TABLE in item and not item.startswith("COPY ")] == []
+    tables = catalog(tmp_path, f"{VESSEL_CALL}1-0-0", "agent:varchar(20)")
+    _, migrating, after = scripts(runs, registry, tables)
+    assert [item for item in migrating if TABLE in item and not item.startswith("COPY ")] == changes
+    assert [item for item in after if TABLE in item and not item.startswith("COPY ")] == []
+
+
+def test_a_run_that_is_incomplete_is_left_out(tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    run = shred_for("redshift", tmp_path, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])
+    incomplete = run.with_name("run=2031-04-05-23-00-00")
+    incomplete.mkdir()
+    script = RedshiftScript(open_registry(registry), "atomic", "s3://acme/shredded/", ROLE)
+    first, second = script.scripts([run, incomplete], {})
+    assert first.startswith(f"-- {run.name}\n")
+    assert second == f"-- {incomplete.name}: left out, as it has no shredding_complete.json\n"
 
 
 def test_what_was_resized_by_an_attempt_before_is_not_resized_again(tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ def test_a_family_shows_what_each_version_changed(api: Api, browser: Browser) ->
     )
     page = plain(browser.get(FAMILY))
     assert re.search(
-        r"1-0-1 \S+Z, key [0-9a-f]{8} Beside 1-0-0: ADDITION /properties/cargo property added redshift adds "
-        r"cargo postgres adds cargo spark adds cargo",
+        r"1-0-1 [0-9-]{10} [0-9:]{8} UTC , key [0-9a-f]{8} Beside 1-0-0: ADDITION /properties/cargo "
+        r"property added redshift adds cargo postgres adds cargo spark adds cargo",
         page,
     )
     assert api.client.get(FAMILY.replace("/1", "/2")).status_code == 404
@@ -84,9 +84,10 @@ def test_two_versions_side_by_side(api: Api, browser: Browser) -> None:
     api.publish_all("1-1-0", public=True, **properties(berth=text(5)))
     page = browser.get(f"{FAMILY}/compare")
     assert "REVISION /properties/berth bound tightened: maxLength from 12 to 5" in plain(page)
-    sides = [
-        json.loads(html.unescape(side)) for side in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
-    ]
+    texts = re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
+    marked = [html.unescape(line).strip() for text in texts for line in re.findall("<mark>(.*)</mark>", text)]
+    assert marked == ['"maxLength": 12', '"maxLength": 5']
+    sides = [json.loads(html.unescape(re.sub("</?mark>", "", text))) for text in texts]
     assert sides == [object_schema({"berth": text(12)}), object_schema({"berth": text(5)})]
     assert "They accept the same data." in browser.get(f"{FAMILY}/compare?left=1-0-0&right=1-0-0")
     assert browser.client.get(f"{FAMILY}/compare?left=9-0-0").status_code == 404

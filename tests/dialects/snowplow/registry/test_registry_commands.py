@@ -89,6 +89,19 @@ def test_ddl_lint_and_suggest_read_a_store(trellis: Any, schemas: Path, store_ur
     assert ran.out.splitlines()[-1] == "org.harbor/vessel_call can be 1-3-0: it follows 1-2-1"
 
 
+def test_suggest_counts_the_warehouses_that_a_server_guards(
+    trellis: Any, schemas: Path, tmp_path: Path
+) -> None:
+    store_url = f"sqlite:{tmp_path}/registry.db"
+    trellis("registry", "push", "schemas", "--at", store_url, "--public")
+    with running_servers(store_url, 1, "--profile", "spark") as (server,):
+        words = ("registry", "suggest", "vessel_call-next.json", "--at", server.url, "--json")
+        report = json.loads(trellis(*words).out)
+        assert (report["version"], report["profiles"]) == ("1-3-0", {"spark": "REVISION"})
+        report = json.loads(trellis(*words, "--profile", "redshift").out)
+        assert (report["version"], report["profiles"]) == ("2-0-0", {"redshift": "MODEL"})
+
+
 def test_a_copy_restores_lists_bodies_and_times_in_the_other_store(
     trellis: Any, schemas: Path, store_url: str, tmp_path: Path, postgres: Server, database: str
 ) -> None:

@@ -83,6 +83,10 @@ CASES: Final[dict[str, Case]] = {
         values=("A", None, None),
         csv=("A", r"\N", r"\N"),
     ),
+    "B07-an amount beyond its column": Case(
+        enriched_line(1, tr_total="9999999999999999.995"),
+        f"{PARSING}tr_total is '9999999999999999.995', not an amount below 10^16",
+    ),
     "B03-broken JSON": Case(
         enriched_line(1, derived_contexts='{"schema":'),
         f"{PARSING}derived_contexts: not JSON: Expecting value: line 1 column 11 (char 10)",
@@ -136,6 +140,7 @@ CASES: Final[dict[str, Case]] = {
         wide=NOT_LONG,
         discard="9223372036854775808",
     ),
+    "B07-minus zero": Case(raw_event('{"tugs":-0}'), values=(None, 0, None), csv=(r"\N", r"\N", "-0")),
     "B07-1e400": Case(
         raw_event('{"size":1e400}'),
         csv=(r"\N", "1e400", r"\N"),

@@ -133,6 +133,12 @@ class HttpRegistry:
             raise UsageError(f"{self.name} has no list of its schemas; name one, such as com.acme/event")
         return keys or []
 
+    def guarded_profiles(self) -> Sequence[str]:
+        """The warehouses whose tables count where a version is published; none where that is not known."""
+        settings = self._get("/meta/server")
+        profiles = settings.get("profiles") if isinstance(settings, dict) else None
+        return [*map(str, profiles)] if isinstance(profiles, list) else []
+
     def send(self, method: str, path: str, body: bytes | None = None) -> Answer:
         """Any answer but one that says that the registry is busy. A GET is repeated where none came.
 
@@ -204,8 +210,7 @@ class HttpRegistry:
         for revision in count():
             for addition in count():
                 version = SchemaVer(family.model, revision, addition)
-                path = f"/schemas/{family.vendor}/{family.name}/{family.format}/{version}"
-                if self.send("GET", path).status == NOT_FOUND:
+                if self._get(f"/schemas/{family.vendor}/{family.name}/{family.format}/{version}") is None:
                     break
                 yield version
             if addition == 0:

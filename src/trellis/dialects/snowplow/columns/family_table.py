@@ -9,7 +9,7 @@ from typing import Any
 from trellis.dialects.snowplow.columns.declarations import recovery_name
 from trellis.dialects.snowplow.columns.flatten import Column, flatten
 from trellis.dialects.snowplow.columns.merge import fit
-from trellis.dialects.snowplow.columns.names import column_name, table_name
+from trellis.dialects.snowplow.columns.names import table_name
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import SchemaKey
@@ -75,10 +75,13 @@ class FamilyMerge:
     recovery: list[RecoveryTable] = field(default_factory=list)
     shortened: dict[str, str] = field(default_factory=dict)
 
-    def add(self, document: SchemaDocument) -> Step:
-        columns = columns_of(document, self.profile, compat=self.compat)
-        for column in columns:
-            self._shorten(column_name(column.paths[0]))
+    def add(self, document: SchemaDocument, flat: Sequence[Column] | None = None) -> Step:
+        """`flat` is what `flatten` makes of the schema, where the caller has it."""
+        flat = flatten(document.body, compat=self.compat) if flat is None else flat
+        columns = [_adapted(column, self.profile) for column in flat]
+        for column, adapted in zip(flat, columns, strict=True):
+            if adapted.name != column.name:
+                self.shortened[column.name] = adapted.name
         step = self.compare(document.key, columns)
         if step.breaks:
             name = recovery_name(table_name(document.key.family), document.key, columns, self.profile)
@@ -162,6 +165,6 @@ def columns_of(document: SchemaDocument, profile: Profile, *, compat: bool = Fal
 
 def _adapted(column: Column, profile: Profile) -> Column:
     name, column_type = profile.shorten(column.name), profile.adapt(column.type)
-    if (name, column_type) == (column.name, column.type):
+    if name is column.name and column_type is column.type:
         return column
-    return replace(column, name=name, type=column_type)
+    return Column(name, column_type, column.nullable, column.paths, column.own_encoding)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -81,18 +82,34 @@ def _walk(node: Node, path: Path, ancestors: _Ancestors, compat: bool) -> Iterat
     if path and compat and not types_of(node):
         yield _column(node, path, ancestors, compat)
     nullable = ancestors.nullable or (allows_null(node) and not compat)
+    required_keys = required_of(node)
     for key, child in properties_of(node).items():
-        required = ancestors.required and key in required_of(node)
+        required = ancestors.required and key in required_keys
         yield from _walk(child, (*path, key), _Ancestors(required, nullable), compat)
 
 
 def _column(node: Node, path: Path, ancestors: _Ancestors, compat: bool) -> Column:
     return Column(
         column_name(path),
-        type_of_leaf(node, required=ancestors.required, compat=compat),
+        _type_of(_Leaf(repr(node), ancestors.required, compat, node)),
         not ancestors.required or ancestors.nullable or allows_null(node),
         (path,),
     )
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A leaf by its text, which most leaves of a version share with those of the version before."""
+
+    text: str
+    required: bool
+    compat: bool
+    node: Node = field(compare=False)
+
+
+@lru_cache(maxsize=10_000)
+def _type_of(leaf: _Leaf) -> ColumnType:
+    return type_of_leaf(leaf.node, required=leaf.required, compat=leaf.compat)
 
 
 def _is_leaf(node: Node, compat: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from trellis.dialects.snowplow.document.json_text import encodable
@@ -13,6 +14,7 @@ _BEFORE_UPPER: Final = re.compile(r"([a-z0-9])([A-Z])")
 _AFTER_NON_UPPER: Final = re.compile(r"([^A-Z_])([A-Z])")
 
 
+@lru_cache(maxsize=10_000)
 def snake_case(key: str) -> str:
     """
     >>> [snake_case(key) for key in ("HTTPResponseCode", "userID2", "kebab-case", "first name")]

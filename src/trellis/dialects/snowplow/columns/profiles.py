@@ -28,6 +28,7 @@ _DUCKDB: Final[Mapping[TypeName, str]] = {
     "CHAR": "VARCHAR",
     "VARCHAR": "VARCHAR",
 }
+_DELTA: Final = "USING DELTA TBLPROPERTIES ('delta.enableTypeWidening' = 'true')"
 _DATA_TYPES: Final[Mapping[TypeName, tuple[DataType, int | None]]] = {
     "SMALLINT": ("bigint", 16),
     "INT": ("bigint", 32),
@@ -59,6 +60,8 @@ class Profile:
     """Whether tables have a foreign key to `events`."""
     table_options: str = ""
     """What a new table says behind its columns."""
+    events_options: str = ""
+    """The same of the table of events."""
     has_transactions: bool = True
     """Whether columns are added in a transaction."""
     resizes_in_transaction: bool = True
@@ -109,6 +112,11 @@ class Profile:
         return identifiers.length(name) <= identifiers.max_length
 
     @property
+    def events_key(self) -> tuple[str, ...]:
+        """What the table of events declares beside its columns, where others refer to it."""
+        return ("  PRIMARY KEY (event_id)",) if self.references_events else ()
+
+    @property
     def drops_not_null(self) -> bool:
         return self.warehouse.alterations.drop_not_null != "impossible"
 
@@ -123,6 +131,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
             encodes=True,
             references_events=True,
             table_options="DISTSTYLE KEY DISTKEY (root_id) SORTKEY (root_tstamp)",
+            events_options="DISTSTYLE KEY DISTKEY (event_id) SORTKEY (collector_tstamp)",
             resizes_in_transaction=False,
         ),
         Profile("postgres", POSTGRES, _SQL),
@@ -132,7 +141,8 @@ PROFILES: Final[Mapping[str, Profile]] = {
             _SPARK,
             bare_decimal="DECIMAL(18,0)",
             texts_have_length=False,
-            table_options="USING DELTA TBLPROPERTIES ('delta.enableTypeWidening' = 'true')",
+            table_options=_DELTA,
+            events_options=_DELTA,
             has_transactions=False,
         ),
         Profile("duckdb", DUCKDB, _DUCKDB, bare_decimal="DECIMAL(18,0)", texts_have_length=False),

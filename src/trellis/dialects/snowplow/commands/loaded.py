@@ -166,7 +166,7 @@ def write_script(
             "--catalog",
             metavar="FILE",
             panel=HOW,
-            help="The tables that are there, as CSV (see docs/snowplow.md); default none.",
+            help="The tables that are there, as CSV (see docs/snowplow-warehouse.md); default none.",
         ),
     ] = None,
     dataset: Dataset = "atomic",

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import grid, indented
 from trellis.dialects.snowplow.client.folder import FolderRegistry, read_schema
-from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.client.http import HttpRegistry
+from trellis.dialects.snowplow.client.locator import open_registry, registry_key
 from trellis.dialects.snowplow.client.registry import Registry
 from trellis.dialects.snowplow.client.selection import Selection, parse_version
 from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.identity.keys import SchemaKey
+from trellis.dialects.snowplow.kind.rules import needs_of
 from trellis.dialects.snowplow.kind.verdict import KindPolicy, Suggestion, suggest_version
 from trellis.dialects.snowplow.versions.order import position_of
 
@@ -30,6 +32,7 @@ class SuggestionReport:
     key: SchemaKey
     """As its document says; only vendor, name and format count."""
     suggestion: Suggestion
+    policy: KindPolicy
 
     @staticmethod
     def of(
@@ -40,7 +43,10 @@ class SuggestionReport:
         *,
         assume_order: bool = False,
     ) -> SuggestionReport:
-        """Raises SchemaError, UsageError, RegistryUnavailable."""
+        """Without `profiles` those count that the registry guards, if it says so.
+
+        Raises SchemaError, UsageError, RegistryUnavailable.
+        """
         path = Path(file)
         registry = _without(path, at, assume_order)
         document = read_schema(path)
@@ -54,8 +60,9 @@ class SuggestionReport:
         version = parse_version(base) if base else None
         if version:
             position_of(version, registered)
+        profiles = profiles or _guarded_profiles(at)
         policy = KindPolicy(profiles=tuple(map(get_profile, profiles))) if profiles else KindPolicy()
-        return SuggestionReport(key, suggest_version(document, registered, policy, version))
+        return SuggestionReport(key, suggest_version(document, registered, policy, version), policy)
 
     def to_dict(self) -> dict[str, Any]:
         suggestion = self.suggestion
@@ -64,6 +71,9 @@ class SuggestionReport:
             "base": None if suggestion.base is None else str(suggestion.base),
             "version": str(suggestion.version),
             "needs": suggestion.needs,
+            "profiles": {
+                profile.name: needs_of(suggestion.changes, profile.name) for profile in self.policy.profiles
+            },
             "changes": [asdict(change) for change in suggestion.changes],
         }
 
@@ -81,6 +91,11 @@ class SuggestionReport:
         reason = "nothing is registered yet" if suggestion.base is None else f"it follows {suggestion.base}"
         name = f"{self.key.vendor}/{self.key.name}"
         out.print(f"{name} can be {suggestion.version}: {reason}", style="bold", soft_wrap=True)
+
+
+def _guarded_profiles(at: str) -> Sequence[str]:
+    is_url = at.startswith(("http://", "https://"))
+    return HttpRegistry.open(at, registry_key()).guarded_profiles() if is_url else ()
 
 
 def _without(file: Path, at: str, assume_order: bool) -> Registry:

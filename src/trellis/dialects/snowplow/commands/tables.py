@@ -123,8 +123,7 @@ def redshift_scripts(
         )
     tables = read_catalog(Path(catalog)) if catalog else {}
     script = RedshiftScript(open_registry(schema), dataset, stage, role, verification_of(verify), max_errors)
-    for run in find_runs(place):
-        yield f"-- {run.name}\n{script.script(run, tables)}"
+    return script.scripts(find_runs(place), tables)
 
 
 def _named_column(text: str) -> tuple[str, str]:

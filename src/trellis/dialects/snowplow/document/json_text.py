@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-_MINUS_ZERO: Final = "-0"
+MINUS_ZERO: Final = "-0"
 _REPLACEMENTS: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -20,6 +20,9 @@ class Number(float):
         number = super().__new__(cls, text)
         number.text = text
         return number
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def read_json(text: str | bytes, *, unique_keys: bool = False) -> Any:
@@ -88,6 +91,8 @@ def is_whole(number: float) -> bool:
     >>> is_whole(Number("5e1")), is_whole(0.5), is_whole(Number("1e400"))
     (True, False, True)
     """
+    if isinstance(number, int):
+        return True
     exact = decimal_of(number)
     return exact == exact.to_integral_value()
 
@@ -144,7 +149,7 @@ def _has_surrogates(text: str) -> bool:
 
 
 def _integer(text: str) -> float:
-    return Number(text) if text == _MINUS_ZERO else int(text)
+    return Number(text) if text == MINUS_ZERO else int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from trellis.dialects.snowplow.document.json_text import Number, encodable
+from trellis.dialects.snowplow.document.json_text import MINUS_ZERO, Number, encodable
 from trellis.dialects.snowplow.document.nodes import Node, pointer_to
 from trellis.errors import SchemaError, UsageError
 
@@ -76,6 +76,8 @@ def _too_deep() -> Iterator[None]:
 def _plain(value: Any) -> Any:
     """The value in the types that the library knows; what is beyond a double is the largest double."""
     if isinstance(value, Number):
+        if value.text == MINUS_ZERO:  # an integer, as it has no fraction
+            return 0
         return math.copysign(sys.float_info.max, value) if math.isinf(value) else float(value)
     if isinstance(value, dict):
         return {

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any, Final
 
 from trellis.dialects.snowplow.columns.column_types import LARGEST
@@ -17,6 +17,9 @@ _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _INTEGER: Final = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_CENT: Final = Decimal("0.01")
+_AMOUNT_BOUND: Final = Decimal(10) ** 16
+"""DECIMAL(18, 2) holds amounts below it."""
 _MOST_ERRORS: Final = 10
 
 
@@ -59,7 +62,7 @@ def _unreadable(texts: Mapping[str, str]) -> BadEvent:
         try:
             _reader(field)(text)
         except ValueError:
-            errors.append(f"{field.name} is {text[:60]!r}, not {_EXPECTED[field.kind]}")
+            errors.append(f"{field.name} is {text[:60]!r}, not {_expected(field)}")
     return BadEvent("loader_parsing_error", "; ".join(errors[:_MOST_ERRORS]))
 
 
@@ -95,9 +98,12 @@ def _amount(text: str) -> Decimal:
     if not _NUMBER.fullmatch(text):
         raise ValueError(text)
     try:
-        return Decimal(text).quantize(Decimal("0.01"))
+        amount = Decimal(text).quantize(_CENT, ROUND_HALF_UP)  # as warehouses round what COPY reads
     except InvalidOperation:
         raise ValueError(text) from None
+    if abs(amount) >= _AMOUNT_BOUND:
+        raise ValueError(text)
+    return amount
 
 
 def _boolean(text: str) -> bool:
@@ -124,6 +130,10 @@ _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
 
 def _reader(field: AtomicField) -> Callable[[str], Any]:
     return _amount if field.type.name == "DECIMAL" else _READERS[field.kind]
+
+
+def _expected(field: AtomicField) -> str:
+    return "an amount below 10^16" if field.type.name == "DECIMAL" else _EXPECTED[field.kind]
 
 
 _ATOMIC: Final = frozenset(field.name for field in ATOMIC_FIELDS)

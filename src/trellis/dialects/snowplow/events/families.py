@@ -174,6 +174,16 @@ class FamilyRows(FamilySchemas):
         rows.append(self.row(entity, event))
 
     def projection(self, key: SchemaKey, validate: bool) -> EntityProjection | None:
+        if (key, validate) not in self._projections:
+            self._projections[key, validate] = self._make_projection(key, validate)
+        return self._projections[key, validate]
+
+    @cached_property
+    def _projections(self) -> dict[tuple[SchemaKey, bool], EntityProjection | None]:
+        """Those that were asked for; all tasks of a process use the same."""
+        return {}
+
+    def _make_projection(self, key: SchemaKey, validate: bool) -> EntityProjection | None:
         layout = self._row_layouts[key]
         if layout.is_json:
             return None

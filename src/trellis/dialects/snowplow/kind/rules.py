@@ -56,6 +56,11 @@ class Change:
     """The warehouse whose table it breaks; empty for what concerns data."""
 
 
+def needs_of(changes: Iterable[Change], profile: str) -> Kind:
+    """The kind that changes need in one warehouse."""
+    return strictest(change.needs for change in changes if change.profile in ("", profile))
+
+
 def strictest(kinds: Iterable[Kind]) -> Kind:
     """
     >>> strictest(["ADDITION", "MODEL", "REVISION"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from trellis.dialects.snowplow.columns.family_table import FamilyMerge, columns_of
@@ -128,9 +128,15 @@ def suggest_version(
     if not versions:
         return Suggestion(None, SchemaVer(1, 0, 0))
     base = max(versions) if base is None else base
-    changes = _changes(document, base, registered, merge_tables(base.model, registered, policy))
+    tables = merge_tables(base.model, registered, policy)
+    changes = _changes(document, base, registered, tables)
     kind = strictest(change.needs for change in changes if policy.enforces(change))
-    return Suggestion(base, next_version(base, kind, versions), changes)
+    for larger in KINDS[KINDS.index(kind) :]:  # the version before the new one may be another than `base`
+        version = next_version(base, larger, versions)
+        candidate = replace(document, key=document.key.with_version(version))
+        if not judge(candidate, registered, replace(policy, evolution="strict"), tables).refused:
+            break
+    return Suggestion(base, version, changes)
 
 
 def merge_tables(

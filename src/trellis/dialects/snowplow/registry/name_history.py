@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from trellis.dialects.snowplow.columns.family_table import FamilyMerge
+from trellis.dialects.snowplow.columns.flatten import flatten
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
@@ -67,8 +68,9 @@ class NameHistory:
         model = document.key.version.model
         if model not in self.tables:
             self.tables[model] = tuple(FamilyMerge(profile) for profile in self.profiles)
+        flat = flatten(document.body)
         for table in self.tables[model]:
-            table.add(document)
+            table.add(document, flat)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from trellis.dialects.snowplow.columns.family_table import FamilyMerge
 from trellis.dialects.snowplow.document.schema_document import META_SCHEMA, SchemaDocument
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
-from trellis.dialects.snowplow.kind.rules import Change, strictest
+from trellis.dialects.snowplow.kind.rules import Change, needs_of, strictest
 from trellis.dialects.snowplow.kind.verdict import (
     KindPolicy,
     Suggestion,
@@ -258,11 +258,6 @@ def change_dict(change: Change) -> dict[str, str]:
         "profile": change.profile,
         "detail": change.detail,
     }
-
-
-def needs_of(changes: Iterable[Change], profile: str) -> str:
-    """The kind that changes need in one warehouse."""
-    return strictest(change.needs for change in changes if change.profile in ("", profile))
 
 
 def issue_dicts(issues: Iterable[Issue]) -> list[dict[str, str]]:

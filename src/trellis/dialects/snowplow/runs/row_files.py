@@ -53,6 +53,32 @@ def read_rows(paths: Sequence[str], columns: Sequence[str]) -> Iterator[pa.Recor
             yield from file.iter_batches(BATCH, columns=present)
 
 
+def distinct_rows(path: str, columns: Sequence[str]) -> set[tuple[str, ...]]:
+    """The distinct rows of a staged file in columns of texts, the last of which has two values at most.
+
+    Most files have one value in all others, so their statistics say it.
+    """
+    with pq.ParquetFile(path) as file:
+        bounds = [_bounds(file, name) for name in columns]
+        if all(bound and bound[0] == bound[1] for bound in bounds[:-1]) and bounds[-1]:
+            constants = [bound[0] for bound in bounds[:-1] if bound]
+            return {(*constants, text) for text in bounds[-1]}
+        table = file.read(columns).group_by([*columns]).aggregate([])
+    return {*zip(*table.to_pydict().values(), strict=True)}
+
+
+def _bounds(file: pq.ParquetFile, name: str) -> tuple[str, str] | None:
+    """The least and the greatest text of a column without NULL; None where the file does not say it."""
+    column = file.schema.names.index(name)
+    groups = [file.metadata.row_group(group).column(column) for group in range(file.num_row_groups)]
+    if not groups or not all(group.is_stats_set for group in groups):
+        return None
+    statistics = [group.statistics for group in groups]
+    if not all(item.has_min_max and item.null_count == 0 for item in statistics):
+        return None
+    return min(item.min for item in statistics), max(item.max for item in statistics)
+
+
 def read_blocks(path: Path) -> Iterator[bytes]:
     """The lines of a file of a run, some megabytes at a time."""
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:

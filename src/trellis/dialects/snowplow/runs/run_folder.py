@@ -41,7 +41,14 @@ from trellis.dialects.snowplow.runs.manifest import (
     RunType,
     is_complete,
 )
-from trellis.dialects.snowplow.runs.row_files import NULL, RowFiles, RunPart, read_rows, write_parts
+from trellis.dialects.snowplow.runs.row_files import (
+    NULL,
+    RowFiles,
+    RunPart,
+    distinct_rows,
+    read_rows,
+    write_parts,
+)
 from trellis.dialects.snowplow.stored_families import (
     LOAD_TIME,
     MARKS,
@@ -293,11 +300,9 @@ class _RunWriter:
         for table in self.schema.tables.values():
             if ENTITY_COLUMN in table.columns:
                 format = FORMAT_NAMES[self._format_of(table)]
-                for batch in self._batches(table.name, [*SCHEMA_COLUMNS, ENTITY_COLUMN]):
-                    distinct = pa.Table.from_batches([batch]).group_by(batch.schema.names).aggregate([])
-                    for row in distinct.to_pylist():
-                        uri = "iglu:" + "/".join(row[name] for name in SCHEMA_COLUMNS)
-                        types.add(RunType(uri, row[ENTITY_COLUMN], format))
+                for path in self.paths.get(table.name, []):
+                    for *parts, kind in distinct_rows(path, [*SCHEMA_COLUMNS, ENTITY_COLUMN]):
+                        types.add(RunType(f"iglu:{'/'.join(parts)}", kind, format))
         return types
 
     def _wide_types(self) -> set[RunType]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, BackgroundTasks, Depends, Request
@@ -15,6 +17,7 @@ from trellis.dialects.snowplow.document.schema_document import META_SCHEMA, Sche
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import Family, SchemaKey, SchemaVer
 from trellis.dialects.snowplow.kind.data_changes import data_changes
+from trellis.dialects.snowplow.kind.rules import needs_of
 from trellis.dialects.snowplow.registry.family_history import describe_versions
 from trellis.dialects.snowplow.registry.http.page_access import KEY_COOKIE, read_form, set_cookies
 from trellis.dialects.snowplow.registry.http.rendering import (
@@ -25,7 +28,7 @@ from trellis.dialects.snowplow.registry.http.rendering import (
     render_page,
 )
 from trellis.dialects.snowplow.registry.http.requests import MAX_BODY, Service, parse_json
-from trellis.dialects.snowplow.registry.publishing import Preview, needs_of
+from trellis.dialects.snowplow.registry.publishing import Preview
 from trellis.dialects.snowplow.registry.refusals import Refusal, schema_not_found
 from trellis.dialects.snowplow.registry.service import RegistryService
 from trellis.dialects.snowplow.registry.webhooks import call_webhooks
@@ -101,7 +104,7 @@ def compare_versions(
         raise schema_not_found()
     chosen = (documents[left], documents[right])
     changes = [*data_changes(chosen[0].body, chosen[1].body)]
-    texts = [indent_json(document.body) for document in chosen]
+    sides = mark_lines(*(indent_json(document.body).split("\n") for document in chosen))
     return render_page(
         request,
         "compare.html",
@@ -110,7 +113,7 @@ def compare_versions(
         left=left,
         right=right,
         changes=changes,
-        texts=texts,
+        sides=sides,
     )
 
 
@@ -221,6 +224,31 @@ def _preview_values(service: RegistryService, preview: Preview) -> dict[str, Any
             "column of an entity": wide_column_name("contexts", family),
         },
     }
+
+
+def mark_lines(left: Sequence[str], right: Sequence[str]) -> Sequence[Sequence[tuple[str, bool]]]:
+    """The lines of two indented documents, each with whether the other one lacks it, wherever it has it.
+
+    >>> mark_lines(["{", '  "a": 1,', '  "b": 2', "}"], ["{", '  "a": 1', "}"])[0]
+    [('{', False), ('  "a": 1,', False), ('  "b": 2', True), ('}', False)]
+    """
+    places = [*map(_places, (left, right))]
+    return [
+        [(line, place not in others) for line, place in zip(lines, own, strict=True)]
+        for lines, own, others in zip((left, right), places, map(frozenset, reversed(places)), strict=True)
+    ]
+
+
+def _places(lines: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
+    """Each line below those that it is indented below, and how many equal ones came there before."""
+    places, above, counts = [], list[str](), Counter[tuple[str, ...]]()
+    for line in lines:
+        text = line.lstrip(" ")
+        del above[(len(line) - len(text)) // 2 :]
+        above.append(text.removesuffix(","))
+        counts[tuple(above)] += 1
+        places.append((tuple(above), counts[tuple(above)]))
+    return places
 
 
 def _renumbered(document: SchemaDocument, version: SchemaVer) -> str:

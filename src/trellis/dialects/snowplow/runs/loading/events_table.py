@@ -27,8 +27,8 @@ def events_change(profile: Profile, dataset: str, real: RealTable | None, regist
     columns = events_columns(profile, registry)
     reference = profile.warehouse.reference(dataset, EVENTS)
     if real is None:
-        lines = ",\n".join(column_lines(columns, profile))
-        options = f"\n{profile.table_options}" if profile.table_options.startswith("USING") else ""
+        lines = ",\n".join((*column_lines(columns, profile), *profile.events_key))
+        options = f"\n{profile.events_options}" if profile.events_options else ""
         comment = f"COMMENT ON TABLE {reference} IS '{ATOMIC}'"
         statements = (f"CREATE TABLE IF NOT EXISTS {reference} (\n{lines}\n){options}", comment)
         return TableChange(EVENTS, ATOMIC, tuple(columns), created=True, adding=statements)

@@ -134,7 +134,7 @@ class TablePlanner:
         if as_json := [table.path for table in self.manifest.tables if _JSON_FOLDER in table.path]:
             raise SchemaError(
                 f"{', '.join(as_json)}: entities that stay JSON are for loaders with JSONPaths files; shred "
-                "the run again without --option json"
+                "the run again with --format csv and without --option json"
             )
         for run_table in sorted(self.manifest.tables, key=lambda table: len(table.keys), reverse=True):
             if run_table.table not in changes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,8 +18,18 @@ from trellis.dialects.snowplow.runs.loading.events_table import events_change
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions, TablePlanner
 from trellis.dialects.snowplow.runs.loading.records import MANIFEST, manifest_row
 from trellis.dialects.snowplow.runs.loading.verification import Verification
-from trellis.dialects.snowplow.runs.manifest import FORMAT_NAMES, RunManifest
-from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange, group_columns
+from trellis.dialects.snowplow.runs.manifest import (
+    COMPLETION_FILE,
+    FORMAT_NAMES,
+    RunManifest,
+    is_complete,
+)
+from trellis.dialects.snowplow.runs.warehouses.tables import (
+    RealColumn,
+    RealTable,
+    TableChange,
+    group_columns,
+)
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
 from trellis.errors import SchemaError, UsageError
 from trellis.warehouses.statements import ColumnDefinition, create_table
@@ -40,11 +50,22 @@ class RedshiftScript:
     verification: Verification = "count"
     most_errors: int = 10
 
-    def script(self, run: Path, tables: Mapping[str, RealTable]) -> str:
-        """What loads one run into these tables: columns are resized, then one transaction does the rest.
+    def scripts(self, runs: Iterable[Path], tables: Mapping[str, RealTable]) -> Iterator[str]:
+        """What loads runs into these tables, one after the other.
 
-        Raises SchemaError for a run that the tables may not take.
+        Of each run columns are resized, then one transaction does the rest. A run that is incomplete is left
+        out, and a comment says so. Raises SchemaError for a run that the tables may not take.
         """
+        known = dict(tables)
+        for run in runs:
+            if not is_complete(run):
+                yield f"-- {run.name}: left out, as it has no {COMPLETION_FILE}\n"
+                continue
+            script, changes = self._script(run, known)
+            known |= {change.table: _changed(known.get(change.table), change) for change in changes.values()}
+            yield f"-- {run.name}\n{script}"
+
+    def _script(self, run: Path, tables: Mapping[str, RealTable]) -> tuple[str, Mapping[str, TableChange]]:
         manifest = RunManifest.of_loadable(run)
         if manifest.profile != PROFILE.name:
             raise SchemaError(
@@ -53,18 +74,19 @@ class RedshiftScript:
         families = FamilyVersions(self.registry, PROFILE, manifest.compat)
         planner = TablePlanner(families, self.dataset, manifest, self.verification)
         changes = planner.changes(tables)
-        if manifest.good:
-            changes[EVENTS] = events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)
+        if manifest.good:  # before the others, which refer to it
+            events = events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)
+            changes = {EVENTS: events, **changes}
         resizing = [statement for change in changes.values() for statement in change.resizing]
         inside = [
             self._create_manifest(),
             *(statement for change in changes.values() for statement in change.adding),
             *self._copies(run, manifest, changes),
             *self._load_time(manifest),
-            self._record(manifest),
+            self._record(run, manifest),
         ]
         statements = (*resizing, "BEGIN TRANSACTION", *inside, "END TRANSACTION")
-        return "".join(f"{statement};\n" for statement in statements)
+        return "".join(f"{statement};\n" for statement in statements), changes
 
     def _copies(self, run: Path, manifest: RunManifest, changes: Mapping[str, TableChange]) -> Iterator[str]:
         if manifest.good:
@@ -78,7 +100,7 @@ class RedshiftScript:
 
     def _copy(self, table: str, names: list[str], path: str, manifest: RunManifest) -> str:
         listed = ", ".join(map(quoted, names))
-        source = string_literal(f"{self.stage.rstrip('/')}/{path}/")
+        source = string_literal(self._staged(path))
         is_csv = manifest.format == "csv"
         format = f"FORMAT AS {FORMAT_NAMES[manifest.format]}"
         options = self._csv_options(table, manifest) if is_csv else [format]
@@ -121,8 +143,12 @@ class RedshiftScript:
         ]
         return create_table(PROFILE.warehouse, self._reference(MANIFEST.name), columns, if_missing=True)
 
-    def _record(self, manifest: RunManifest) -> str:
-        row = manifest_row(manifest, manifest.completed)
+    def _staged(self, path: str) -> str:
+        return f"{self.stage.rstrip('/')}/{path}/"
+
+    def _record(self, run: Path, manifest: RunManifest) -> str:
+        """The row of the run, which loaders of Snowplow know by its place in S3."""
+        row = manifest_row(manifest, manifest.completed) | {"base": self._staged(run.name)}
         del row["ingestion_tstamp"]
         values = {
             **{name: "NULL" if value is None else string_literal(str(value)) for name, value in row.items()},
@@ -136,6 +162,14 @@ class RedshiftScript:
 
     def _reference(self, table: str) -> str:
         return PROFILE.warehouse.reference(self.dataset, table)
+
+
+def _changed(real: RealTable | None, change: TableChange) -> RealTable:
+    """The table after a change."""
+    columns = {column.name: column for column in real.columns} if real else {}
+    for column in change.columns if change.created else (*change.widened, *change.added):
+        columns[column.name] = RealColumn(column.name, PROFILE.type_text(column.type), column.nullable)
+    return RealTable(tuple(columns.values()), str(change.key))
 
 
 def read_catalog(file: Path) -> dict[str, RealTable]:
