@@ -150,7 +150,7 @@ def test_a_strong_schema_takes_new_columns_where_it_is_learned(url: str, tmp_pat
         load_row({"n": "x"}, schema_mode="strong")
     assert load_row({"n": 2}, schema_mode="strong").notes == ()
     with Store.open(url) as store:
-        assert schema_of(store, EVENTS) == "[k:optional<string>, n:optional<int64>] strong"
+        assert schema_of(store, EVENTS) == "[k:optional<string>, n] strong"
         assert read(store, EVENTS) == "{k=a;n=#}{k=b;n=1}{k=#;n=2}"
 
 
