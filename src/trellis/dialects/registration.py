@@ -29,8 +29,13 @@ class ProposedSchema(NamedTuple):
     note: str
 
 
-SchemaProposer = Callable[[Sequence[str | Path], Mapping[str, Any]], ProposedSchema | None]
-"""Makes a schema for the records of files, by the options of the user; None where they want none."""
+SchemaProposer = Callable[
+    [Sequence[str | Path], Mapping[str, Any], "tuple[Schema, str] | None"], ProposedSchema | None
+]
+"""Makes a schema for the records of files, by the options of the user; None where they want none.
+
+The last argument is the stored schema and the table, where that has it (any, where the user names none).
+"""
 
 
 class ReferenceResolver(Protocol):

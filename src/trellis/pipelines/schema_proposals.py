@@ -22,8 +22,8 @@ def propose_schema(
 ) -> ProposedSchema | None:
     """A schema for the records of files.
 
-    None where the dialect proposes none, the stored schema has the table (any, where the user names none), or
-    the records come from no file. `look` gives the stored schema, with the tables it was read from.
+    None where the dialect proposes none, or the records come from no file. `look` gives the stored schema,
+    with the tables it was read from.
     """
     propose = registration_of(dialect.name).propose_schema
     paths = [source] if isinstance(source, (str, Path)) else source
@@ -34,7 +34,7 @@ def propose_schema(
     ):
         return None
     prefix = dialect.capabilities.system_prefix
-    known = [name for name in look()[0].tables if not is_system(name, prefix)]
-    if table in known or (known and not table):
-        return None
-    return propose(paths, settings)
+    stored = look()[0]
+    known = [name for name in stored.tables if not is_system(name, prefix)]
+    is_known = table in known or (bool(known) and not table)
+    return propose(paths, settings, (stored, table) if is_known else None)

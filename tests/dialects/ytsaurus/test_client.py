@@ -67,6 +67,52 @@ def test_raw_rows(table: yt.YtClient) -> None:
     assert list(table.read_table(f"{T}[#4]")) == [{"k": "d", "v": 5}]
 
 
+def test_formats_are_objects(table: yt.YtClient) -> None:
+    table.write_table(
+        "//tmp/j", iter([b'{"k": "\xc3', b'\xa9"}\n']), yt.JsonFormat(encode_utf8=False), raw=True
+    )
+    assert list(table.read_table("//tmp/j")) == [{"k": "é"}]
+    rows = table.read_table(f"{T}[#1:#3]", format=yt.SchemafulDsvFormat(columns=["v", "k"]), raw=True)
+    assert (rows.readline(), list(rows)) == (b"2\tb\n", [b"3\tb\n"])
+    dsv = table.read_table(f"{T}[#0]", format=yt.DsvFormat(), raw=True, unordered=True)
+    assert (dsv.read(3), dsv.read()) == (b"k=a", b"\tv=1\n")
+    text = table.read_table(f"{T}[#0]", format=yt.YsonFormat(format="text"), raw=True)
+    assert text.read() == b'{"k"="a";"v"=1;};\n'
+
+
+def test_raw_rows_are_formatted_as_they_are_read(table: yt.YtClient) -> None:
+    table.write_table("//tmp/large", ({"n": number, "text": "x" * 100} for number in range(50_000)))
+    with table.read_table("//tmp/large", format="json", raw=True) as rows:
+        assert rows.readline() == b'{"n":0,"text":"' + b"x" * 100 + b'"}\n'
+        assert sum(1 for _ in rows) == 49_999
+
+
+def test_nodes(table: yt.YtClient) -> None:
+    table.copy(T, "//home/a/copy", recursive=True)
+    table.remove("//home/a/copy")
+    first = table.copy(T, "//home/a/copy", ignore_existing=True)
+    assert table.copy(T, "//home/a/copy", ignore_existing=True) == first
+    table.set("//home/a/@note", 1)
+    table.set_attribute("//home/a/copy", "note", 2)
+    assert [*table.search("//home", node_type="table")] == ["//home/a/copy"]
+    (table_path,) = table.search("/", path_filter=lambda path: path.endswith("copy"), attributes=["note"])
+    assert table_path.attributes == {"note": 2}
+    assert [*table.search("//home", node_type="map_node")] == ["//home", "//home/a"]
+    assert (table.get_type("//home"), table.get_type(T)) == ("map_node", "table")
+    table.remove_attribute("//home/a/copy", "note")
+    assert not table.has_attribute("//home/a/copy", "note")
+    assert (table.get_sorted_by(T), table.get_sorted_by(table.create_temp_table())) == (["k"], [])
+    with table.TempTable("//tmp/temporary", prefix="day") as name:
+        assert name.startswith("//tmp/temporary/day")
+        table.write_table(name, [{"k": 1}])
+    assert not table.exists(name)
+
+
+def test_concatenate(table: yt.YtClient) -> None:
+    table.concatenate([T, T], "//tmp/both")
+    assert list(table.read_table("//tmp/both")) == [*ROWS, *ROWS]
+
+
 def test_operations(table: yt.YtClient, tmp_path: Path) -> None:
     table.run_sort(T, "//tmp/s", sort_by=[yt.SortColumn("v"), "k"])
     assert table.get_sorted_by("//tmp/s") == ["v", "k"]
@@ -95,6 +141,22 @@ def test_transactions(table: yt.YtClient, tmp_path: Path) -> None:
         first.abort()
         second.commit()
         assert code_of(second.commit)[0] == 11000
+
+
+def test_transactions_by_their_ids(table: yt.YtClient, tmp_path: Path) -> None:
+    outer = table.start_transaction(timeout=60_000, attributes={"title": "nightly"})
+    inner = table.start_transaction(parent_transaction=outer)
+    with table.Transaction(transaction_id=inner):
+        assert table.get_current_transaction_id() == inner
+        table.write_table("//tmp/new", [{"k": 1}])
+    table.ping_transaction(inner)
+    table.commit_transaction(inner)
+    assert not table.exists("//tmp/new")
+    with table.Transaction(transaction_id=outer):
+        assert table.exists("//tmp/new")
+    table.abort_transaction(outer)
+    assert code_of(table.commit_transaction, outer)[0] == 11000
+    assert (table.exists("//tmp/new"), table.get_current_transaction_id()) == (False, "0-0-0-0")
 
 
 def test_seed_y05_a_schema_that_is_built() -> None:

@@ -121,6 +121,23 @@ def test_nodes(table: Run) -> None:
     assert table("gc").out == "0 chunks deleted"
 
 
+def test_attributes_of_several_nodes(table: Run) -> None:
+    table("write //home/t --format yson", "{k=1};{k=2}")
+    table("create table //home/empty")
+    assert table("list //home --attribute row_count --format json").out == (
+        '[{"$attributes": {"row_count": 0}, "$value": "empty"}, '
+        '{"$attributes": {"row_count": 2}, "$value": "t"}]'
+    )
+    assert table("list //home --absolute").out == "//home/empty\n//home/t"
+    assert table("list / --absolute").out == "//home\n//tmp"
+    assert table("get //home/t/@ --attribute row_count --attribute sorted").out == (
+        '{\n    "row_count" = 2;\n    "sorted" = %false;\n}'
+    )
+    assert table("copy //home/empty //home/t").code == 2
+    assert table("copy //home/empty //home/t -i").code == 0
+    assert table("get //home/t/@row_count").out == "2"
+
+
 def test_sort_and_erase(table: Run) -> None:
     table("write //tmp/t", "{a=2};{a=1};{a=3}")
     assert table("sort --src //tmp/t --dst //tmp/t --sort-by a").code == 0

@@ -135,6 +135,25 @@ def test_seed_y88_a_schema_is_learned_from_all_records(url: str, tmp_path: Path)
         )
 
 
+def test_a_strong_schema_takes_new_columns_where_it_is_learned(url: str, tmp_path: Path) -> None:
+    def load_row(row: dict[str, object], **settings: str) -> Any:
+        file = tmp_path / "events.jsonl"
+        file.write_text(f"{json.dumps(row)}\n")
+        return load(url, str(file), settings=settings)
+
+    load_row({"k": "a"}, schema_mode="strong")
+    with pytest.raises(ContractError, match='column "n": the strict schema has no such column'):
+        load_row({"k": "b", "n": 1})
+    report = load_row({"n": 1, "k": "b"}, schema_mode="strong")
+    assert report.notes[0] == "column n was added: int64 in 1 of 1 rows"
+    with pytest.raises(ContractError, match='column "n": expected int64, not string "x"'):
+        load_row({"n": "x"}, schema_mode="strong")
+    assert load_row({"n": 2}, schema_mode="strong").notes == ()
+    with Store.open(url) as store:
+        assert schema_of(store, EVENTS) == "[k:optional<string>, n] strong"
+        assert read(store, EVENTS) == "{k=a;n=#}{k=b;n=1}{k=#;n=2}"
+
+
 def test_what_a_load_is_not_asked(url: str) -> None:
     for options, message in [
         ({"table": "a/@b"}, "--table 'a/@b' is no path of a table; expected one such as //home/events"),

@@ -24,6 +24,8 @@ spark = SparkSession.builder.remote(remote).getOrCreate()
 enable_yt(spark, url)
 frame = spark.read.yt("{T}").where("k > 1")
 frame.write.sorted_by("k").yt("//tmp/copy")
+frame.write.mode("overwrite").sorted_by("k").yt("//tmp/copy")
+assert spark.read.format("yt").load("//tmp/copy").count() == 3
 joined = merge_join(spark.read.yt("{T}"), spark.read.yt("//tmp/copy{{k}}"), "k")
 assert joined.columns == ["k", "v"]
 assert sorted(map(tuple, joined.collect())) == [(2, 3), (3, 1), (3, 1), (3, 4), (3, 4)]

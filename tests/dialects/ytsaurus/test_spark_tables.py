@@ -147,8 +147,36 @@ def test_modes(spark: Any, tables: Store) -> None:
     with pytest.raises(Exception, match=r"//tmp/t exists; write with mode append or overwrite"):
         frame.write.yt(T)
     frame.write.yt(T, mode="append")
-    frame.write.yt(T, mode="append")
+    frame.write.mode("append").yt(T)
     assert read(tables) == "{k=1}{k=1}{k=1}"
+    frame.write.mode("ignore").yt(T)
+    writer = frame.write.mode("overwrite")
+    writer.sorted_by("k").yt(T)
+    writer.sorted_by("k").yt(T)
+    assert read(tables) == "{k=1}"
+    assert schema_of(tables) == "[k:optional<int32>^] strong"
+
+
+def test_a_format_without_methods(spark: Any, tables: Store) -> None:
+    frame = spark.createDataFrame([(1,)], "k int")
+    frame.write.format("yt").mode("append").save(T)
+    frame.write.format("yt").option("store", f"yt:{tables.folder}").mode("append").save(T)
+    assert spark.read.format("yt").load(T).collect() == [(1,), (1,)]
+
+
+def test_composite_values_as_any(spark: Any, tables: Store) -> None:
+    frame = spark.sql("SELECT 1 AS k, array(1, null) AS l, struct('x' AS a) AS s, map('a', 1) AS m")
+    frame.write.option("write_type_v3", "false").yt(T)
+    assert schema_of(tables) == "[k:optional<int32>, l:any, s:any, m:any] strong"
+    assert read(tables) == "{k=1;l=[1;#;];s={a=x};m=[[a;1;];]}"
+    frame.write.yt("//tmp/typed")
+    typed = spark.read.option("parsing_type_v3", "false").yt("//tmp/typed")
+    assert dict(typed.dtypes) == {"k": "int", "l": "binary", "s": "binary", "m": "binary"}
+    typed.write.yt("//tmp/any")
+    assert schema_of(tables, "//tmp/any") == schema_of(tables)
+    assert spark.read.yt("//tmp/any").collect() == spark.read.yt(T).collect()
+    with pytest.raises(Exception, match=r"frame array<int>; write it with the option write_type_v3=false"):
+        frame.write.yt(T, mode="append")
 
 
 def test_columns_ranges_and_hints(spark: Any, tables: Store) -> None:

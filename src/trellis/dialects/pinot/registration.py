@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from trellis.evolution.dialect import Dialect
     from trellis.schema.documents.schema_format import SchemaFormat
+    from trellis.schema.model import Schema
 
 
 def _dialect() -> Dialect:
@@ -34,7 +35,11 @@ def _rides(rows: int, random: Random, columns: int) -> Iterator[bytes]:
     return rides(rows, random, columns)
 
 
-def _propose_schema(files: Sequence[str | Path], settings: Mapping[str, Any]) -> ProposedSchema:
+def _propose_schema(
+    files: Sequence[str | Path], settings: Mapping[str, Any], known: tuple[Schema, str] | None
+) -> ProposedSchema | None:
+    if known is not None:
+        return None
     from trellis.dialects.pinot.cluster.schema_inference import authored_for
 
     note = "there was no schema, so one was proposed from all records; `trellis pinot infer` explains it"

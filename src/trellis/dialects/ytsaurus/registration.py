@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from trellis.evolution.dialect import Dialect
     from trellis.schema.documents.schema_format import SchemaFormat
+    from trellis.schema.model import Schema
 
 
 def _dialect() -> Dialect:
@@ -41,10 +42,12 @@ def _open(url: str) -> object:
     return open_yt(url)
 
 
-def _propose_schema(files: Sequence[str | Path], settings: Mapping[str, Any]) -> ProposedSchema | None:
+def _propose_schema(
+    files: Sequence[str | Path], settings: Mapping[str, Any], known: tuple[Schema, str] | None
+) -> ProposedSchema | None:
     from trellis.dialects.ytsaurus.destination.proposal import propose_schema
 
-    return propose_schema(files, settings)
+    return propose_schema(files, settings, known)
 
 
 registration = Registration(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.dialects.ytsaurus.client.client import Transaction, YtClient, config, default_client
+from trellis.dialects.ytsaurus.client.formats import DsvFormat, JsonFormat, SchemafulDsvFormat, YsonFormat
 from trellis.dialects.ytsaurus.client.row_types import (
     Date,
     Datetime,
@@ -37,12 +38,15 @@ __all__ = [
     "ColumnSchema",
     "Date",
     "Datetime",
+    "DsvFormat",
     "Float",
     "Int8",
     "Int16",
     "Int32",
     "Int64",
     "Interval",
+    "JsonFormat",
+    "SchemafulDsvFormat",
     "SortColumn",
     "TablePath",
     "TableSchema",
@@ -54,6 +58,7 @@ __all__ = [
     "Uint64",
     "Yson",
     "YsonEntity",
+    "YsonFormat",
     "YsonList",
     "YsonMap",
     "YsonString",

@@ -10,18 +10,19 @@ from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
 from trellis.dialects.ytsaurus.client.jobs import map_job, reduce_job
+from trellis.dialects.ytsaurus.client.nodes import NodeCommands
 from trellis.dialects.ytsaurus.client.row_types import make_row_type, row_reader, row_writer
-from trellis.dialects.ytsaurus.client.table_path import TablePath
+from trellis.dialects.ytsaurus.client.streams import BlockReader, open_stream
+from trellis.dialects.ytsaurus.client.table_path import TablePath, path_name
 from trellis.dialects.ytsaurus.client.table_schema import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.client.values import from_python, to_python
-from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
-from trellis.dialects.ytsaurus.paths.node_path import escape_name
 from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
 from trellis.dialects.ytsaurus.schema.model import SortColumn as StoreSortColumn
-from trellis.dialects.ytsaurus.store import attributes as node_attributes
 from trellis.dialects.ytsaurus.store import operations, transaction_commands
 from trellis.dialects.ytsaurus.store.altering import alter_table
+from trellis.dialects.ytsaurus.store.database.transactions import DEFAULT_TIMEOUT
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
 from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows, reduce_rows
 from trellis.dialects.ytsaurus.store.operations import MergeMode, OperationSpec
@@ -31,12 +32,11 @@ from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.errors import UsageError
 
-_NO_DEFAULT: Final = object()
 config: Final[dict[str, Any]] = {"proxy": {"url": os.environ.get("YT_PROXY")}}
 """`config["proxy"]["url"]` is the store of the functions of the package."""
 
 
-class YtClient:
+class YtClient(NodeCommands):
     """Commands on the store of `proxy`, such as yt:FOLDER. Errors are YtError.
 
     A client is for one thread, as that of YTsaurus is.
@@ -63,85 +63,13 @@ class YtClient:
         """The store in the transaction that the client is in."""
         return self._store.within(self._transactions[-1]) if self._transactions else self._store
 
-    # --- Nodes ----------------------------------------------------------------------------------------
-
-    def create(
-        self,
-        type: str,
-        path: Any,
-        recursive: bool = False,
-        ignore_existing: bool = False,
-        force: bool = False,
-        attributes: Mapping[str, Any] | None = None,
-    ) -> str:
-        return self.store.create(
-            type,
-            _name(path),
-            from_python(attributes or {}),
-            recursive=recursive,
-            ignore_existing=ignore_existing,
-            force=force,
-        )
-
-    def create_table(
-        self,
-        path: Any,
-        recursive: bool = False,
-        ignore_existing: bool = False,
-        attributes: Mapping[str, Any] | None = None,
-    ) -> str:
-        return self.create("table", path, recursive, ignore_existing, attributes=attributes)
-
-    def mkdir(self, path: Any, recursive: bool = False) -> None:
-        self.create("map_node", path, recursive, ignore_existing=recursive)
-
-    def get(self, path: Any, attributes: Sequence[str] = ()) -> Any:
-        return to_python(node_attributes.get(self.store, _name(path), attributes))
-
-    def set(self, path: Any, value: Any) -> None:
-        node_attributes.set_attribute(self.store, _name(path), from_python(value))
-
-    def exists(self, path: Any) -> bool:
-        return node_attributes.exists(self.store, _name(path))
-
-    def list(self, path: Any, attributes: Sequence[str] = (), absolute: bool = False) -> Any:
-        names = to_python(node_attributes.list_children(self.store, _name(path), attributes))
-        return [f"{_name(path)}/{escape_name(name)}" for name in names] if absolute else names
-
-    def remove(self, path: Any, recursive: bool = False, force: bool = False) -> None:
-        node_attributes.remove(self.store, _name(path), recursive=recursive, force=force)
-
-    def copy(
-        self, source_path: Any, destination_path: Any, recursive: bool = False, force: bool = False
-    ) -> str:
-        return self.store.copy(_name(source_path), _name(destination_path), recursive=recursive, force=force)
-
-    def move(
-        self, source_path: Any, destination_path: Any, recursive: bool = False, force: bool = False
-    ) -> str:
-        return self.store.move(_name(source_path), _name(destination_path), recursive=recursive, force=force)
-
-    def get_attribute(self, path: Any, attribute: str, default: Any = _NO_DEFAULT) -> Any:
-        try:
-            return self.get(f"{_name(path)}/@{attribute}")
-        except YtError as error:
-            if default is _NO_DEFAULT or error.code != ErrorCode.PATH_NOT_FOUND:
-                raise
-            return default
-
-    def set_attribute(self, path: Any, attribute: str, value: Any) -> None:
-        self.set(f"{_name(path)}/@{attribute}", value)
-
-    def has_attribute(self, path: Any, attribute: str) -> bool:
-        return self.exists(f"{_name(path)}/@{attribute}")
-
     # --- Tables ---------------------------------------------------------------------------------------
 
     def get_table_schema(self, table_path: Any) -> TableSchema:
         return TableSchema.from_yson_type(self.get_attribute(table_path, "schema"))
 
     def alter_table(self, path: Any, schema: Any) -> None:
-        alter_table(self.store, _name(path), from_python(schema))
+        alter_table(self.store, path_name(path), from_python(schema))
 
     def row_count(self, table: Any) -> int:
         return int(self.get_attribute(table, "row_count"))
@@ -152,8 +80,9 @@ class YtClient:
     def is_sorted(self, table: Any) -> bool:
         return bool(self.get_attribute(table, "sorted"))
 
-    def get_sorted_by(self, table: Any, default: Any = _NO_DEFAULT) -> Any:
-        return self.get_attribute(table, "sorted_by", default)
+    def get_sorted_by(self, table: Any, default: Any = None) -> Any:
+        """The names of the key columns; `default`, or an empty list, of a table that is not sorted."""
+        return self.get_attribute(table, "sorted_by", [] if default is None else default)
 
     def write_table(
         self,
@@ -161,8 +90,11 @@ class YtClient:
         input_stream: bytes | str | BinaryIO | Iterable[Any],
         format: Any = None,
         raw: bool | None = None,
+        table_writer: object = None,
+        max_row_buffer_size: object = None,
+        force_create: object = None,
     ) -> None:
-        """Write rows, or with `raw` the bytes of rows in a format."""
+        """Write rows, or with `raw` the bytes of rows in a format. The last three have no effect here."""
         path = TablePath(table)
         if path.append:
             path.attributes.pop("schema", None)
@@ -194,12 +126,18 @@ class YtClient:
         format: Any = None,
         raw: bool = False,
         control_attributes: Mapping[str, Any] | None = None,
+        table_reader: object = None,
+        unordered: object = None,
+        enable_read_parallel: object = None,
     ) -> Any:
-        """An iterator over rows, or with `raw` a file with the bytes of rows in a format."""
+        """An iterator over rows, or with `raw` a file with the bytes of rows in a format.
+
+        The last three have no effect here: rows come in the order of the table.
+        """
         source = open_source(self.store, TablePath(table).to_yson_type())
         if not raw:
             return map(to_python, source.read_rows())
-        return io.BytesIO(b"".join(format_rows(source, _format(format), control_attributes or {})))
+        return io.BufferedReader(BlockReader(format_rows(source, _format(format), control_attributes or {})))
 
     def write_table_structured(self, table: Any, row_type: type, input_stream: Iterable[Any]) -> None:
         """Write objects of a dataclass. A new table gets its fields as schema."""
@@ -237,6 +175,10 @@ class YtClient:
             document["merge_by"] = _columns(merge_by)
         settings = OperationSpec.parse(from_python(document))
         operations.merge(self.store, _paths(source_table), _path(destination_table), mode, settings)
+
+    def concatenate(self, source_paths: Any, destination_path: Any) -> None:
+        """One table after the other."""
+        operations.merge(self.store, _paths(source_paths), _path(destination_path), "ordered")
 
     def run_sort(
         self,
@@ -325,10 +267,39 @@ class YtClient:
     # --- Transactions ---------------------------------------------------------------------------------
 
     def Transaction(  # noqa: N802 - the name that scripts use
-        self, attributes: Mapping[str, Any] | None = None, **timing: object
+        self,
+        attributes: Mapping[str, Any] | None = None,
+        transaction_id: str | None = None,
+        **timing: object,
     ) -> Transaction:
         """A transaction around the commands of a `with` block."""
-        return Transaction(client=self, attributes=attributes, **timing)
+        return Transaction(self, attributes, transaction_id, **timing)
+
+    def start_transaction(
+        self,
+        parent_transaction: str | None = None,
+        timeout: int | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The id of a transaction that ends `timeout` milliseconds (30,000) after its last ping."""
+        store = self.store if parent_transaction is None else self._store.within(parent_transaction)
+        return transaction_commands.start_transaction(
+            store,
+            timeout=DEFAULT_TIMEOUT if timeout is None else timeout / 1000,
+            attributes=from_python(attributes or {}),
+        )
+
+    def ping_transaction(self, transaction: str) -> None:
+        transaction_commands.ping_transaction(self._store, transaction)
+
+    def commit_transaction(self, transaction: str) -> None:
+        transaction_commands.commit_transaction(self._store, transaction)
+
+    def abort_transaction(self, transaction: str) -> None:
+        transaction_commands.abort_transaction(self._store, transaction)
+
+    def get_current_transaction_id(self) -> str:
+        return self._transactions[-1] if self._transactions else "0-0-0-0"
 
     def lock(
         self,
@@ -339,7 +310,7 @@ class YtClient:
         attribute_key: str = "",
     ) -> dict[str, str]:
         lock = transaction_commands.lock_node(
-            *(self.store, _name(path), mode),
+            *(self.store, path_name(path), mode),
             waitable=waitable,
             child_key=child_key,
             attribute_key=attribute_key,
@@ -347,17 +318,22 @@ class YtClient:
         return {"lock_id": lock.id, "node_id": lock.node}
 
     def unlock(self, path: Any) -> None:
-        transaction_commands.unlock_node(self.store, _name(path))
+        transaction_commands.unlock_node(self.store, path_name(path))
 
 
 class Transaction:
     """Changes of a client that are there together, at the end of a `with` block without an error.
 
-    It lives as long as the process; timeouts and pings of scripts are taken and not needed.
+    It lives as long as the process; timeouts and pings of scripts are taken and not needed. With
+    `transaction_id` it is one that somebody else started, and ends.
     """
 
     def __init__(
-        self, client: YtClient | None = None, attributes: Mapping[str, Any] | None = None, **timing: object
+        self,
+        client: YtClient | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        transaction_id: str | None = None,
+        **timing: object,
     ) -> None:
         """Raises YtError for options that it does not know."""
         unknown = timing.keys() - {"timeout", "ping", "interrupt_on_failed", "ping_ancestor_transactions"}
@@ -366,7 +342,11 @@ class Transaction:
         self._client = client or default_client()
         self._title = str((attributes or {}).get("title", "transaction"))
         self._stack = ExitStack()
-        self._store = self._stack.enter_context(self._client.store.session(self._title))
+        self._is_owner = transaction_id is None
+        if transaction_id is None:
+            self._store = self._stack.enter_context(self._client.store.session(self._title))
+        else:
+            self._store = self._client.store.within(transaction_id)
         self.transaction_id = self._store.lineage[0]
 
     def __enter__(self) -> Transaction:
@@ -375,9 +355,9 @@ class Transaction:
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._client._transactions.pop()
-        if kind is None:
+        if self._is_owner and kind is None:
             self.commit()
-        else:
+        elif self._is_owner:
             self.abort()
 
     def commit(self) -> None:
@@ -386,6 +366,8 @@ class Transaction:
             self._store.commit()
 
     def abort(self) -> None:
+        if not self._is_owner:
+            self._client.abort_transaction(self.transaction_id)
         self._stack.close()
 
 
@@ -400,10 +382,6 @@ def default_client() -> YtClient:
     if url not in _clients:
         _clients[url] = YtClient(url)
     return _clients[url]
-
-
-def _name(path: Any) -> str:
-    return path.path if isinstance(path, TablePath) else TablePath(str(path)).path
 
 
 def _path(table: Any) -> Any:
@@ -434,14 +412,5 @@ def _format(format: Any) -> Format:
 
 def _rows(source: Any, format: Format, raw: bool | None) -> Iterable[Any]:
     if raw or isinstance(source, bytes | str) or hasattr(source, "read"):
-        return parse_rows(format, _stream(source))
+        return parse_rows(format, open_stream(source))
     return map(from_python, source)
-
-
-def _stream(source: Any) -> BinaryIO:
-    if hasattr(source, "read"):
-        stream: BinaryIO = source
-        return stream
-    if isinstance(source, str | bytes):
-        return io.BytesIO(source.encode() if isinstance(source, str) else source)
-    return io.BytesIO(b"".join(source))

@@ -93,3 +93,8 @@ def _limit(path: str, side: str, key: Any, index: int | None) -> dict[str, Any]:
     if key is None:
         return {}
     return {"key": list(key) if isinstance(key, list | tuple) else [key]}
+
+
+def path_name(path: Any) -> str:
+    """The path without its attributes."""
+    return path.path if isinstance(path, TablePath) else TablePath(str(path)).path

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from trellis.cli.argument_groups import expand_groups
-from trellis.cli.arguments import HOW, OUTPUT, Debug, EngineArguments, Json, option
+from trellis.cli.arguments import HOW, Debug, EngineArguments, Json, option
 from trellis.dialects.ytsaurus.commands.arguments import (
     At,
-    Force,
-    Recursive,
     RowsPath,
     Source,
     SourcesCommand,
@@ -24,18 +21,15 @@ from trellis.dialects.ytsaurus.commands.arguments import (
     parse_map,
     parse_yson,
 )
-
-if TYPE_CHECKING:
-    from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.commands.nodes import add_node_commands
+from trellis.dialects.ytsaurus.commands.reports import open_store, print_report
 
 tables = typer.Typer(
     name="table",
     help="Tables of YTsaurus in a folder: create, write, read, merge, sort, erase and alter them.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-ValueFormat = Annotated[
-    str | None, option("--format", metavar="NAME", panel=OUTPUT, help="json or yson; default pretty YSON.")
-]
+add_node_commands(tables)
 RowFormat = Annotated[
     str,
     option(
@@ -45,93 +39,6 @@ RowFormat = Annotated[
         help="yson, json, dsv, schemaful_dsv, yaml, arrow, parquet or skiff.",
     ),
 ]
-
-
-@tables.command("create")
-def create_node(
-    type: Annotated[str, typer.Argument(metavar="TYPE", help="table or map_node.", show_default=False)],
-    path: TablePath,
-    at: At,
-    attributes: Annotated[
-        str | None,
-        option("--attributes", metavar="YSON", panel=HOW, help="Such as '{schema=[{name=k;type=int64}]}'."),
-    ] = None,
-    recursive: Recursive = False,
-    ignore_existing: Annotated[
-        bool, typer.Option("-i", "--ignore-existing", help="Keep what is there.", rich_help_panel=HOW)
-    ] = False,
-    force: Force = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Create a table or a folder of tables, and print its id."""
-    with _open(at) as store:
-        node_id = store.create(
-            type,
-            path,
-            parse_map(attributes, "--attributes"),
-            recursive=recursive,
-            ignore_existing=ignore_existing,
-            force=force,
-        )
-    _print({"id": node_id}, node_id, json)
-
-
-@tables.command("get")
-def get_value(
-    path: TablePath, at: At, format: ValueFormat = None, json: Json = False, debug: Debug = False
-) -> None:
-    """Print an attribute, such as //home/t/@schema, or the tree of nodes."""
-    from trellis.dialects.ytsaurus.store.attributes import get
-
-    with _open(at) as store:
-        value = get(store, path)
-    _print_value(value, "json" if json else format)
-
-
-@tables.command("set")
-def set_value(
-    path: TablePath,
-    at: At,
-    value: Annotated[
-        str | None,
-        typer.Argument(metavar="VALUE", help="YSON; default standard input.", show_default=False),
-    ] = None,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Set an attribute, such as //home/t/@optimize_for."""
-    from trellis.dialects.ytsaurus.store.attributes import set_attribute
-
-    text = sys.stdin.read() if value is None else value
-    with _open(at) as store:
-        set_attribute(store, path, parse_yson(text.strip(), "the value"))
-    _print({"path": path}, "", json)
-
-
-@tables.command("exists")
-def check_existence(path: TablePath, at: At, json: Json = False, debug: Debug = False) -> None:
-    """Print whether a node or an attribute is there."""
-    from trellis.dialects.ytsaurus.store.attributes import exists
-
-    with _open(at) as store:
-        answer = exists(store, path)
-    _print({"exists": answer}, "true" if answer else "false", json)
-
-
-@tables.command("list")
-def list_nodes(
-    path: TablePath, at: At, format: ValueFormat = None, json: Json = False, debug: Debug = False
-) -> None:
-    """Print the names of the nodes in a folder of tables."""
-    from trellis.dialects.ytsaurus.store.attributes import list_children
-
-    with _open(at) as store:
-        names = list_children(store, path)
-    if json or format:
-        _print_value(names, "json" if json else format)
-    else:
-        typer.echo("".join(f"{name}\n" for name in names), nl=False)
 
 
 @tables.command("write-table", hidden=True)
@@ -144,9 +51,9 @@ def write_table(
     from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 
     parsed = Format.parse(format)
-    with _open(at) as store:
+    with open_store(at) as store:
         count = write_rows(store, path, parse_rows(parsed, sys.stdin.buffer), parsed.forms)
-    _print({"path": path, "rows": count}, "", json)
+    print_report({"path": path, "rows": count}, "", json)
 
 
 @tables.command("insert-rows")
@@ -170,9 +77,9 @@ def insert_rows(
 
     parsed = Format.parse(format)
     rows = parse_rows(parsed, sys.stdin.buffer)
-    with _open(at) as store:
+    with open_store(at) as store:
         count = inserting.insert_rows(store, path, rows, parsed.forms, update=update, aggregate=aggregate)
-    _print({"path": path, "rows": count}, "", json)
+    print_report({"path": path, "rows": count}, "", json)
 
 
 @tables.command("read-table", hidden=True)
@@ -198,58 +105,9 @@ def read_table(
 
     parsed = Format.parse(format)
     controls = parse_map(control_attributes, "--control-attributes")
-    with _open(at) as store:
+    with open_store(at) as store:
         for block in format_rows(open_source(store, path), parsed, controls):
             typer.echo(block, nl=False)
-
-
-@tables.command("copy")
-def copy_node(
-    source: TablePath,
-    target: TablePath,
-    at: At,
-    recursive: Recursive = False,
-    force: Force = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Copy a table or a folder of tables; no data is read."""
-    with _open(at) as store:
-        node_id = store.copy(source, target, recursive=recursive, force=force)
-    _print({"id": node_id}, "", json)
-
-
-@tables.command("move")
-def move_node(
-    source: TablePath,
-    target: TablePath,
-    at: At,
-    recursive: Recursive = False,
-    force: Force = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Give a table or a folder of tables another path."""
-    with _open(at) as store:
-        node_id = store.move(source, target, recursive=recursive, force=force)
-    _print({"id": node_id}, "", json)
-
-
-@tables.command("remove")
-def remove_node(
-    path: TablePath,
-    at: At,
-    recursive: Recursive = False,
-    force: Force = False,
-    json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Remove a table, a folder of tables with -r, or an attribute that a user set."""
-    from trellis.dialects.ytsaurus.store.attributes import remove
-
-    with _open(at) as store:
-        remove(store, path, recursive=recursive, force=force)
-    _print({"path": path}, "", json)
 
 
 @tables.command("alter-table")
@@ -269,7 +127,7 @@ def alter_schema(
     from trellis.dialects.ytsaurus.store.altering import alter_table, plan_alter
 
     document = parse_yson(schema, "--schema")
-    with _open(at) as store:
+    with open_store(at) as store:
         plan = plan_alter(store, path, document)
         if dry_run or not plan.allowed:
             show_plan(plan, json)
@@ -277,7 +135,7 @@ def alter_schema(
                 raise typer.Exit(2)
             return
         alter_table(store, path, document)
-    _print(plan.to_dict(), "", json)
+    print_report(plan.to_dict(), "", json)
 
 
 @tables.command("merge", cls=SourcesCommand)
@@ -305,9 +163,9 @@ def merge_tables(
     from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
     settings = OperationSpec.parse(parse_map(spec, "--spec"))
-    with _open(at) as store:
+    with open_store(at) as store:
         merge(store, source, target, mode, settings, EngineChoice(*engine))
-    _print({"path": target}, "", json)
+    print_report({"path": target}, "", json)
 
 
 @tables.command("sort", cls=SourcesCommand)
@@ -337,10 +195,10 @@ def sort_tables(
 
     settings = OperationSpec.parse(parse_map(spec, "--spec"))
     items = [parse_yson(item, "--sort-by") if item.startswith("{") else item for item in sort_by]
-    with _open(at) as store:
+    with open_store(at) as store:
         keys = parse_sort_columns(items, "--sort-by")
         sort(store, source, target, keys, settings, EngineChoice(*engine))
-    _print({"path": target}, "", json)
+    print_report({"path": target}, "", json)
 
 
 @tables.command("remote-copy")
@@ -365,11 +223,11 @@ def copy_from_store(
     from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 
     settings = OperationSpec.parse(parse_map(spec, "--spec"))
-    with _open(cluster) as other, _open(at) as store:
+    with open_store(cluster) as other, open_store(at) as store:
         remote_copy(
             store, other, source, target, settings, EngineChoice(*engine), copy_attributes=copy_attributes
         )
-    _print({"path": target}, "", json)
+    print_report({"path": target}, "", json)
 
 
 @tables.command("erase")
@@ -377,9 +235,9 @@ def erase_rows(path: RowsPath, at: At, spec: Spec = None, json: Json = False, de
     """Remove the rows of the range that the path names, or all rows."""
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase
 
-    with _open(at) as store:
+    with open_store(at) as store:
         erase(store, path, OperationSpec.parse(parse_map(spec, "--spec")))
-    _print({"path": path}, "", json)
+    print_report({"path": path}, "", json)
 
 
 @tables.command("infer")
@@ -417,9 +275,9 @@ def infer_schema(
 @tables.command("gc")
 def collect_garbage(at: At, json: Json = False, debug: Debug = False) -> None:
     """Delete the files that no table has, such as those of writes that were killed."""
-    with _open(at) as store:
+    with open_store(at) as store:
         deleted = store.collect_garbage()
-    _print({"deleted": deleted}, f"{len(deleted)} chunks deleted", json)
+    print_report({"deleted": deleted}, f"{len(deleted)} chunks deleted", json)
 
 
 @tables.command("serve")
@@ -467,30 +325,3 @@ def serve_store(
         sys.stdout.flush()
         server.serve_forever()
         typer.echo("stopped")
-
-
-def _open(at: str) -> Store:
-    from trellis.dialects.ytsaurus.store.store import Store
-
-    return Store.open(at)
-
-
-def _print(report: Mapping[str, Any], text: str, json: bool) -> None:
-    from trellis.cli.output.console import print_json
-
-    if json:
-        print_json(report)
-    elif text:
-        typer.echo(text)
-
-
-def _print_value(value: Any, format: str | None) -> None:
-    from trellis.cli.output.console import print_json
-    from trellis.dialects.ytsaurus.formats.format import Format
-    from trellis.dialects.ytsaurus.formats.json_lines import to_json
-
-    parsed = Format.parse(format or "<format=pretty>yson")
-    if parsed.name == "json":
-        print_json(to_json(value))
-    else:
-        typer.echo(parsed.dumps(value))

@@ -92,8 +92,13 @@ def remove_node(session: Session, request: Request) -> None:
 
 
 def copy_node(session: Session, request: Request) -> Any:
-    recursive, force = request.flag("recursive"), request.flag("force")
-    return {"node_id": session.store.copy(*_source_and_target(request), recursive=recursive, force=force)}
+    node_id = session.store.copy(
+        *_source_and_target(request),
+        recursive=request.flag("recursive"),
+        ignore_existing=request.flag("ignore_existing"),
+        force=request.flag("force"),
+    )
+    return {"node_id": node_id}
 
 
 def move_node(session: Session, request: Request) -> Any:

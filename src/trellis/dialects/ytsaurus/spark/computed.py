@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 
 from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
 from trellis.dialects.ytsaurus.spark.expressions import NeedsPythonError, spark_expression
-from trellis.dialects.ytsaurus.spark.table_writer import FrameRows, string_columns
+from trellis.dialects.ytsaurus.spark.table_writer import FrameRows, types_of_any
 from trellis.dialects.ytsaurus.spark.types import TypeOptions, spark_schema
 from trellis.dialects.ytsaurus.spark.values import to_spark
 from trellis.dialects.ytsaurus.store.columns import stored_name
@@ -52,10 +52,10 @@ def _with_columns_of_python(
     rows_schema = TableSchema((*sources, *columns.columns))
     added = spark_schema(columns, types)
     fields = to_arrow_schema(added)
-    strings = string_columns(frame.schema, types)
+    any_values = types_of_any(frame.schema.fields, types)
 
     def compute(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = FrameRows(rows_schema, strings)
+        rows = FrameRows(rows_schema, any_values)
         for batch in batches:
             stored = rows.to_stored(batch)
             for column, field in zip(columns.columns, fields, strict=True):

@@ -31,11 +31,13 @@ def enable_yt(session: SparkSession, store: str) -> None:
         visits = spark.read.yt("//home/visits")
         visits.write.sorted_by("user").optimize_for("scan").yt("//home/sorted", mode="overwrite")
 
-    `format("yt")` with the option `store` does the same. Classic Spark and Spark Connect. Raises UsageError.
+    `format("yt")` does the same, on another store with the option `store`. Classic Spark and Spark Connect.
+    Raises UsageError.
     """
     url = _absolute_url(store)
     Store.open(url).close()
-    session.dataSource.register(YtDataSource)
+    # A class that no module has goes to other processes as a value, and the URL with it.
+    session.dataSource.register(type("StoreDataSource", (YtDataSource,), {"default_store": url}))
     session.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     reader: Any = type(session.read)
     _record_options(reader)
@@ -43,6 +45,7 @@ def enable_yt(session: SparkSession, store: str) -> None:
     reader.schema_hint = _schema_hint
     writer: Any = type(session.range(0).write)
     _record_options(writer)
+    _record_mode(writer)
     writer.yt = _write_method(url)
     writer.sorted_by = _sorted_by
     writer.optimize_for = _optimize_for
@@ -65,6 +68,8 @@ def _write_method(default: str) -> Any:
     def yt(self: Any, path: str, mode: str | None = None, store: str | None = None) -> None:
         """Write the frame: `append`, `overwrite`, `ignore` where there is a table, or `error` (default)."""
         url = default if store is None else _absolute_url(store)
+        recorded = self.__dict__.get("_trellis_mode")
+        mode = mode or recorded
         options = _options_of(self)
         with open_store(url, options.get("transaction", "")) as opened:
             table = None if opened.find(path) is None else opened.table(path)
@@ -84,7 +89,9 @@ def _write_method(default: str) -> Any:
             for name, value in options.items():
                 writer = writer.option(name, value)
         writer = writer.format(FORMAT).option("store", url).option("paths", json.dumps([path]))
-        writer.mode("overwrite" if mode == "overwrite" else "append").save()
+        writer = writer.mode("overwrite" if mode == "overwrite" else "append")
+        writer._trellis_mode = recorded
+        writer.save()
 
     return yt
 
@@ -128,6 +135,20 @@ def _record_options(kind: Any) -> None:
         return options(self, **values)
 
     kind.option, kind.options = record_option, record_options
+
+
+def _record_mode(kind: Any) -> None:
+    """Let writers keep the mode that `mode` gives them."""
+    mode = kind.mode
+    if hasattr(mode, "__wrapped__"):
+        return
+
+    @wraps(mode)
+    def record_mode(self: Any, saveMode: str | None) -> Any:  # noqa: N803 - the name that scripts use
+        self._trellis_mode = saveMode
+        return mode(self, saveMode)
+
+    kind.mode = record_mode
 
 
 def _options_of(self: Any) -> dict[str, Any]:

@@ -21,14 +21,20 @@ from trellis.dialects.ytsaurus.spark.row_filters import (
     select_slice,
 )
 from trellis.dialects.ytsaurus.spark.table_writer import TableWriter, WrittenChunks, open_store
-from trellis.dialects.ytsaurus.spark.types import TypeOptions, parse_flag, parse_hint, spark_schema
+from trellis.dialects.ytsaurus.spark.types import (
+    TypeOptions,
+    is_composite,
+    parse_flag,
+    parse_hint,
+    spark_schema,
+)
 from trellis.dialects.ytsaurus.spark.values import to_spark
 from trellis.dialects.ytsaurus.store.columns import stored_name
 from trellis.dialects.ytsaurus.store.reading import TableSource, open_source
 from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles
 from trellis.dialects.ytsaurus.store.rewriting.planning import Piece, list_pieces, pack_pieces
 from trellis.dialects.ytsaurus.store.store import Store
-from trellis.dialects.ytsaurus.types.model import Type
+from trellis.dialects.ytsaurus.types.model import ANY, Type
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.errors import UsageError
 
@@ -37,9 +43,12 @@ FORMAT: Final = "yt"
 
 class YtDataSource(spark.DataSource):
     """Options: `store`, a URL; `path`, or `paths` as a JSON list; `schema_hint`, a YSON map of types;
-    `string_to_utf8` and `null_type_allowed`; `transaction`, the id of one to read and write in; to write
-    `sorted_by`, a JSON list, `unique_keys` and `optimize_for`.
+    `string_to_utf8`, `null_type_allowed`, `parsing_type_v3` and `write_type_v3`; `transaction`, the id of one
+    to read and write in; to write `sorted_by`, a JSON list, `unique_keys` and `optimize_for`.
     """
+
+    default_store = ""
+    """The URL of the store where the option names none."""
 
     @classmethod
     def name(cls) -> str:
@@ -47,12 +56,12 @@ class YtDataSource(spark.DataSource):
 
     def schema(self) -> StructType:
         with open_store(self._store, self._transaction) as store:
-            return spark_schema(_view(self._open_sources(store), self._hint), self._types)
+            return spark_schema(self._view(self._open_sources(store)), self._types)
 
     def reader(self, schema: StructType) -> YtReader:
         with open_store(self._store, self._transaction) as store:
             sources = self._open_sources(store)
-        return YtReader(sources, _view(sources, self._hint), self._types)
+        return YtReader(sources, self._view(sources), self._types)
 
     def writer(self, schema: StructType, overwrite: bool) -> YtWriter:
         (path,) = self._paths
@@ -73,9 +82,10 @@ class YtDataSource(spark.DataSource):
 
     @property
     def _store(self) -> str:
-        if "store" not in self.options:
+        url = str(self.options.get("store", self.default_store))
+        if not url:
             raise UsageError('the option store is missing; expected .option("store", "yt:FOLDER")')
-        return str(self.options["store"])
+        return url
 
     @property
     def _transaction(self) -> str:
@@ -99,6 +109,27 @@ class YtDataSource(spark.DataSource):
 
     def _open_sources(self, store: Store) -> list[TableSource]:
         return [open_source(store, path) for path in self._paths]
+
+    def _view(self, sources: Sequence[TableSource]) -> TableSchema:
+        """The columns that are read, of the types of the tables or of the hint. Raises UsageError."""
+        first, *others = [self._columns(source) for source in sources]
+        for source, columns in zip(sources[1:], others, strict=True):
+            if columns != first:
+                raise UsageError(
+                    f"{source.path.path} and {sources[0].path.path} have different columns; read them one by "
+                    "one and unite the frames"
+                )
+        return TableSchema(first)
+
+    def _columns(self, source: TableSource) -> tuple[Column, ...]:
+        columns = {column.name: column.stripped() for column in source.input_table.filtered.columns}
+        if not self._types.parsing_type_v3:
+            for name, column in columns.items():
+                columns[name] = replace(column, type=ANY) if is_composite(column.type) else column
+        for name, type in self._hint.items():
+            if source.row_source.shows(name):
+                columns[name] = Column(name, type)
+        return tuple(columns.values())
 
 
 class YtReader(spark.DataSourceReader):
@@ -179,24 +210,6 @@ class YtWriter(spark.DataSourceArrowWriter):
 
     def abort(self, messages: Sequence[Any]) -> None:
         self._writer.abort()
-
-
-def _view(sources: Sequence[TableSource], hint: Mapping[str, Type]) -> TableSchema:
-    """The columns that are read, of the types of the tables or of the hint. Raises UsageError."""
-    first, *others = [_columns(source, hint) for source in sources]
-    for source, columns in zip(sources[1:], others, strict=True):
-        if columns != first:
-            raise UsageError(
-                f"{source.path.path} and {sources[0].path.path} have different columns; read them one by one "
-                "and unite the frames"
-            )
-    return TableSchema(first)
-
-
-def _columns(source: TableSource, hint: Mapping[str, Type]) -> tuple[Column, ...]:
-    declared = {column.name: column.stripped() for column in source.input_table.filtered.columns}
-    hinted = {name: Column(name, type) for name, type in hint.items() if source.row_source.shows(name)}
-    return tuple({**declared, **hinted}.values())
 
 
 def _pieces_of(partition: spark.InputPartition) -> tuple[Piece, ...]:

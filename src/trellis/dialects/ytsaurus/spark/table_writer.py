@@ -6,10 +6,12 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import WriterCommitMessage
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.inference.shapes import sort_schema
@@ -20,6 +22,8 @@ from trellis.dialects.ytsaurus.schema.model import Column, SortColumn, TableSche
 from trellis.dialects.ytsaurus.spark.types import (
     TypeOptions,
     declared_type,
+    field_type,
+    is_composite,
     spark_type,
     table_schema,
     takes_values,
@@ -32,9 +36,11 @@ from trellis.dialects.ytsaurus.store.rewriting.computed import ComputedColumns
 from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, check_borders, write_batches
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import commit_slices, last_row_key
-from trellis.dialects.ytsaurus.types.model import ANY, Type
+from trellis.dialects.ytsaurus.types.model import ANY, Optional, Type, is_nullable
 from trellis.dialects.ytsaurus.types.simple import plain_name
 from trellis.dialects.ytsaurus.yson.writer import dumps
+
+_COMPOSITE: Final = (ArrayType, MapType, StructType)
 
 
 @dataclass
@@ -53,8 +59,8 @@ class TableWriter:
     output: OutputFiles
     append: bool
     transaction: str
-    strings: frozenset[str]
-    """Columns of the type any whose values in the frame are strings; those of others are YSON."""
+    any_values: Mapping[str, Type]
+    """The types that values of columns of the type any have in the frame; those of others are YSON."""
 
     @classmethod
     def plan(
@@ -84,19 +90,19 @@ class TableWriter:
                     "give the table a schema"
                 )
             else:
-                new = sort_schema(_hinted(table_schema(fields, types), hint), keys)
+                new = sort_schema(_hinted(table_schema(fields, types), types, hint), keys)
                 schema = parse_schema(schema_document(replace(new, unique_keys=unique_keys)), store.switches)
-            _check_types(path, schema, fields, types)
+            any_values = types_of_any(fields.fields, types, hint)
+            _check_types(path, schema, fields, types, any_values)
             declared = {field.name: declared_type(field, types) for field in fields if field.name not in hint}
             _check_any(path, schema, declared)
-            strings = string_columns(fields, types) - hint.keys()
             layout = optimize_for or ("scan" if table is None else table.optimize_for)
             files = OutputFiles(store.files, schema, layout, secrets.token_hex(8), ())
-            return cls(url, path, files, append, transaction, strings)
+            return cls(url, path, files, append, transaction, any_values)
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> WrittenChunks:
         """Raises YtError for values that do not fit, and rows out of order."""
-        rows = FrameRows(self.output.schema, self.strings)
+        rows = FrameRows(self.output.schema, self.any_values)
         return WrittenChunks(write_batches(self.output, map(rows.to_stored, batches)))
 
     def commit(self, slices: Sequence[Slice]) -> None:
@@ -139,8 +145,8 @@ class TableWriter:
 class FrameRows:
     """Batches of a frame as rows of a table: columns that a frame lacks are null, or computed."""
 
-    def __init__(self, schema: TableSchema, strings: frozenset[str]) -> None:
-        self._strings = strings
+    def __init__(self, schema: TableSchema, any_values: Mapping[str, Type]) -> None:
+        self._any_values = any_values
         self._columns = {stored_name(column): column for column in schema.columns}
         self._fields = arrow_schema(schema)
         self._computed = ComputedColumns(schema)
@@ -156,18 +162,35 @@ class FrameRows:
         if column.name not in batch.schema.names or column.expression is not None:
             return to_stored(pa.nulls(batch.num_rows, type), column.name, column.type)
         array = batch.column(column.name)
-        if column.type == ANY and column.name in self._strings:
-            texts = (
-                None if text is None else dumps(text, yson_format="binary") for text in array.to_pylist()
-            )
-            array = pa.array(texts, pa.binary())
-        return to_stored(array, column.name, column.type)
+        source = self._any_values.get(column.name)
+        if column.type != ANY or source is None:
+            return to_stored(array, column.name, column.type)
+        stored = to_stored(array, column.name, source)
+        if plain_name(source) is None:
+            return stored
+        texts = (None if text is None else dumps(text, yson_format="binary") for text in stored.to_pylist())
+        return pa.array(texts, pa.binary())
 
 
-def string_columns(fields: StructType, types: TypeOptions) -> frozenset[str]:
-    """The columns of a frame that were strings in a table."""
-    declared = ((field.name, declared_type(field, types)) for field in fields)
-    return frozenset(name for name, type in declared if type is not None and plain_name(type) == "string")
+def types_of_any(
+    fields: Iterable[StructField], types: TypeOptions, hint: Mapping[str, Type] = MappingProxyType({})
+) -> dict[str, Type]:
+    """The types of the columns of a frame that a column of the type any takes, if it is not YSON already.
+
+    These were strings in a table, or are composite where the user has these written as any.
+    """
+    result = {}
+    for field in fields:
+        declared = declared_type(field, types)
+        if field.name not in hint and declared is not None and plain_name(declared) == "string":
+            result[field.name] = _optional(declared)
+        elif not types.write_type_v3 and isinstance(field.dataType, _COMPOSITE):
+            result[field.name] = _optional(field_type(field, types))
+    return result
+
+
+def _optional(type: Type) -> Type:
+    return type if is_nullable(type) else Optional(type)
 
 
 @contextmanager
@@ -177,8 +200,11 @@ def open_store(url: str, transaction: str) -> Iterator[Store]:
         yield store.within(transaction) if transaction else store
 
 
-def _hinted(schema: TableSchema, hint: Mapping[str, Type]) -> TableSchema:
-    columns = (replace(column, type=hint.get(column.name, column.type)) for column in schema.columns)
+def _hinted(schema: TableSchema, types: TypeOptions, hint: Mapping[str, Type]) -> TableSchema:
+    columns = []
+    for column in schema.columns:
+        is_any = is_composite(column.type) and not types.write_type_v3
+        columns.append(replace(column, type=hint.get(column.name, ANY if is_any else column.type)))
     return replace(schema, columns=tuple(columns))
 
 
@@ -193,14 +219,20 @@ def _check_columns(path: str, schema: TableSchema, fields: StructType, keys: Seq
         raise YtError(f"{path} is sorted by {names}; what is appended must be sorted by the same columns")
 
 
-def _check_types(path: str, schema: TableSchema, fields: StructType, types: TypeOptions) -> None:
+def _check_types(
+    path: str, schema: TableSchema, fields: StructType, types: TypeOptions, any_values: Mapping[str, Type]
+) -> None:
     for field in fields:
         column = schema.by_name[field.name]
+        if column.type == ANY and field.name in any_values:
+            continue
         if column.expression is None and not takes_values(column.type, field.dataType):
-            expected = spark_type(column.type, types).simpleString()
+            remedy = f"cast it to {spark_type(column.type, types).simpleString()}"
+            if column.type == ANY and isinstance(field.dataType, _COMPOSITE):
+                remedy = "write it with the option write_type_v3=false"
             raise YtError(
                 f'column "{column.name}" of {path} is {column.type}, and that of the frame '
-                f"{field.dataType.simpleString()}; cast it to {expected}",
+                f"{field.dataType.simpleString()}; {remedy}",
                 ErrorCode.SCHEMA_VIOLATION,
             )
 

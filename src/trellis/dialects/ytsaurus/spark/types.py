@@ -27,6 +27,7 @@ from trellis.dialects.ytsaurus.types.model import (
     Variant,
     is_nullable,
 )
+from trellis.dialects.ytsaurus.types.simple import simple_type
 from trellis.dialects.ytsaurus.values.primitives import wire_kind
 from trellis.dialects.ytsaurus.yson.parser import loads
 from trellis.dialects.ytsaurus.yson.writer import dumps
@@ -96,16 +97,29 @@ class TypeOptions:
     string_to_utf8: bool = False
     null_type_allowed: bool = False
     """Whether columns of the type null have no type in Spark, either; else they are booleans."""
+    parsing_type_v3: bool = True
+    """Whether composite columns of tables have types of Spark; else they are read as any."""
+    write_type_v3: bool = True
+    """Whether composite columns of frames have types in tables; else they are written as any."""
 
     @classmethod
     def parse(cls, options: Mapping[str, Any]) -> TypeOptions:
         """Those among the options of a reader or writer."""
-        names = ("string_to_utf8", "null_type_allowed")
-        return cls(*(parse_flag(options, name) for name in names))
+        return cls(
+            parse_flag(options, "string_to_utf8"),
+            parse_flag(options, "null_type_allowed"),
+            parse_flag(options, "parsing_type_v3", True),
+            parse_flag(options, "write_type_v3", True),
+        )
 
 
-def parse_flag(options: Mapping[str, Any], name: str) -> bool:
-    return str(options.get(name, "false")).lower() == "true"
+def parse_flag(options: Mapping[str, Any], name: str, default: bool = False) -> bool:
+    return str(options.get(name, default)).lower() == "true"
+
+
+def is_composite(type: Type) -> bool:
+    """Whether `type_v3` alone has the type: `type` is any."""
+    return type != ANY and simple_type(type).name == "any"
 
 
 def spark_schema(schema: TableSchema, options: TypeOptions) -> spark.StructType:
@@ -125,7 +139,7 @@ def spark_schema(schema: TableSchema, options: TypeOptions) -> spark.StructType:
 
 def table_schema(fields: spark.StructType, options: TypeOptions) -> TableSchema:
     """The columns of a table for the fields of a frame: the types that these were read from, or like them."""
-    return TableSchema(tuple(Column(field.name, _field_type(field, options)) for field in fields))
+    return TableSchema(tuple(Column(field.name, field_type(field, options)) for field in fields))
 
 
 def spark_type(type: Type, options: TypeOptions) -> spark.DataType:
@@ -245,7 +259,7 @@ def declared_type(field: spark.StructField, options: TypeOptions) -> Type | None
     return type if fits else None
 
 
-def _field_type(field: spark.StructField, options: TypeOptions) -> Type:
+def field_type(field: spark.StructField, options: TypeOptions) -> Type:
     declared = declared_type(field, options)
     if declared is not None:
         return declared

@@ -215,10 +215,20 @@ class Store:
             self._lock_tree(node, path, "remove")
             self.catalog.delete_node(node.id)
 
-    def copy(self, source: str, target: str, *, recursive: bool = False, force: bool = False) -> str:
+    def copy(
+        self,
+        source: str,
+        target: str,
+        *,
+        recursive: bool = False,
+        ignore_existing: bool = False,
+        force: bool = False,
+    ) -> str:
         """The id of the copy. Schema, mode and attributes are kept, and no data is read."""
         with self.catalog.transaction():
             node = self._check_source(source, target, "copy")
+            if ignore_existing and (existing := self.find(target)) is not None:
+                return existing.id
             self._make_room(target, force=force)
             parent, name = self._reserve(target, "copy to", recursive=recursive)
             return self._copy_node(node, parent.id, name)

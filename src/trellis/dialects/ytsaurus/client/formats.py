@@ -1,0 +1,42 @@
+"""Formats as objects, as scripts name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trellis.dialects.ytsaurus.client.values import from_python
+from trellis.dialects.ytsaurus.formats.format import Format
+
+
+class YsonFormat(Format):
+    """
+    >>> YsonFormat(format="text").attributes
+    {'format': 'text'}
+    """
+
+    def __init__(self, format: str | None = None, attributes: Mapping[str, Any] | None = None) -> None:
+        super().__init__("yson", _settings(attributes, format=format))
+
+
+class JsonFormat(Format):
+    def __init__(self, attributes: Mapping[str, Any] | None = None, encode_utf8: bool | None = None) -> None:
+        super().__init__("json", _settings(attributes, encode_utf8=encode_utf8))
+
+
+class DsvFormat(Format):
+    def __init__(self, attributes: Mapping[str, Any] | None = None) -> None:
+        super().__init__("dsv", _settings(attributes))
+
+
+class SchemafulDsvFormat(Format):
+    def __init__(
+        self, columns: Sequence[str] | None = None, attributes: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__("schemaful_dsv", _settings(attributes, columns=columns))
+
+
+def _settings(attributes: Mapping[str, Any] | None, **settings: Any) -> dict[str, Any]:
+    named = {name: value for name, value in settings.items() if value is not None}
+    result: dict[str, Any] = from_python({**(attributes or {}), **named})
+    return result
