@@ -234,8 +234,10 @@ def mark_lines(left: Sequence[str], right: Sequence[str]) -> Sequence[Sequence[t
     """
     places = [*map(_places, (left, right))]
     return [
-        [(line, place not in others) for line, place in zip(lines, own, strict=True)]
-        for lines, own, others in zip((left, right), places, map(frozenset, reversed(places)), strict=True)
+        [(line, place not in others) for line, place in zip(lines, line_places, strict=True)]
+        for lines, line_places, others in zip(
+            (left, right), places, map(frozenset, reversed(places)), strict=True
+        )
     ]
 
 
