@@ -25,6 +25,7 @@ from trellis.dialects.ytsaurus.store.rewriting import planning
 from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import write_rows
+from trellis.dialects.ytsaurus.yson.parser import loads
 
 INLINE, SPARK = EngineChoice("inline"), EngineChoice("spark")
 FORCED = OperationSpec(force_transform=True)
@@ -34,6 +35,33 @@ def test_c84_a_sort_on_spark(spark: SparkSession, store: Store) -> None:
     create(store, "[a, b, c, d]", rows="{a=1;c=2};{a=2;c=1};{a=3};{a=4;c=1}")
     sort(store, [T], T, [SortColumn("c")], engine=SPARK)
     assert (schema_of(store), read(store)) == ("[c^, b, a, d] strong", "{a=3}{c=1;a=2}{c=1;a=4}{c=2;a=1}")
+
+
+@pytest.mark.parametrize(
+    ("type", "values"),
+    [
+        ("int8", "5;#;-128;0;127;5"),
+        ("uint8", "5u;#;255u;0u;128u;127u;5u"),
+        ("uint64", "9223372036854775808u;#;18446744073709551615u;0u;9223372036854775807u"),
+        ("date", "49672u;0u;#;5u"),
+        ("double", "0.;%nan;-0.;#;%inf;-1.5;%-inf;0.;%nan"),
+        ("boolean", "%true;#;%false;%true"),
+        ("string", r'"\xff";"a\0b";#;"";a;"a\0";"\x7f";ab'),
+        ("utf8", 'z;#;"";a;"\xc3\xa9"'),
+        ("any", r"a;1;#;2u;0.5;%true;[1]"),
+    ],
+)
+def test_the_same_order_in_process_and_on_spark(
+    spark: SparkSession, store: Store, type: str, values: str
+) -> None:
+    create(store, f"[k:{type}, v]")
+    keys = loads(values, yson_type="list_fragment", raw=True)
+    write_rows(store, T, [{"k": key, "v": row} for row, key in enumerate(keys)])
+    for engine, path in ((INLINE, "//tmp/i"), (SPARK, "//tmp/s")):
+        sort(store, [T], path, [SortColumn("k")], engine=engine)
+    assert read(store, "//tmp/s") == read(store, "//tmp/i")
+    sort(store, [T], "//tmp/s", [SortColumn("k"), SortColumn("v")], engine=SPARK)
+    assert read(store, "//tmp/s") == read(store, "//tmp/i")
 
 
 def test_a_sort_on_spark_is_stable_where_one_key_fills_the_table(

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 
 from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.store.chunks import BATCH_ROWS, ChunkFiles, ChunkWriter, Key, Slice
-from trellis.dialects.ytsaurus.store.columns import decode_rows
+from trellis.dialects.ytsaurus.store.columns import decode_rows, stored_name
 from trellis.dialects.ytsaurus.store.key_search import encode_bound, find_key
 from trellis.dialects.ytsaurus.store.keys import encode_keys
 from trellis.dialects.ytsaurus.store.rewriting.conversion import BatchConverter
 from trellis.dialects.ytsaurus.store.rewriting.planning import Piece, Rewrite
 from trellis.dialects.ytsaurus.store.row_source import RowSource
+from trellis.dialects.ytsaurus.types.simple import plain_name
 from trellis.dialects.ytsaurus.values.rows import OrderValidator
 
 NumberedBatch: TypeAlias = "tuple[int, pa.RecordBatch]"
@@ -125,14 +126,30 @@ class BatchOrderValidator:
         schema = self._schema
         if not schema.is_sorted or not batch.num_rows:
             return
-        keys = encode_keys(batch, schema, schema.keys)
+        keys = _plain_keys(batch, schema)
+        if keys is None:
+            keys = encode_keys(batch, schema, schema.keys)
         precedes = pc.less if schema.unique_keys else pc.less_equal
         in_order = pc.all(precedes(keys[:-1], keys[1:]), min_count=0).as_py()
-        if in_order and self._rows.follows(keys[0].as_py()):
-            self._rows.advance(batch.num_rows, keys[-1].as_py())
-            return
+        if in_order:
+            first, last = (
+                encode_keys(batch.slice(row, 1), schema, schema.keys)[0].as_py()
+                for row in (0, batch.num_rows - 1)
+            )
+            if self._rows.follows(first):
+                self._rows.advance(batch.num_rows, last)
+                return
         for row in decode_rows(schema, schema, batch):
             self._rows.check(row)
+
+
+def _plain_keys(batch: pa.RecordBatch, schema: TableSchema) -> pa.Array | None:
+    """The key column where its values compare as the keys do: one of integers or texts without nulls."""
+    (key, *others) = schema.key_columns
+    keys = batch.column(stored_name(key))
+    is_plain = pa.types.is_integer(keys.type) or plain_name(key.type) in ("string", "utf8")
+    is_plain = is_plain and not keys.null_count and key.sort_order == "ascending"
+    return keys if is_plain and not others else None
 
 
 def sort_batches(schema: TableSchema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
