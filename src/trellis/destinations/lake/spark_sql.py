@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
+from trellis.destinations.lake.conflicts import is_concurrent_commit
 from trellis.destinations.lake.staged import DataFile
 from trellis.destinations.sql.keyed import EngineSyntax
 from trellis.destinations.sql.literals import string_literal, value_text
-from trellis.engine.spark.failures import is_concurrent_commit, statement_failure
+from trellis.engine.spark.failures import statement_failure
 from trellis.engine.storage.location import spark_location
 from trellis.schema.model import NOTHING
 from trellis.warehouses.identifiers import BACKTICKS

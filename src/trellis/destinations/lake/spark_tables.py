@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
+from trellis.destinations.lake.conflicts import is_schema_conflict
 from trellis.destinations.lake.formats import TableFormat
 from trellis.destinations.lake.layout import TableLayout, comment_clause, properties_clause
 from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
@@ -19,7 +20,6 @@ from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlt
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix
-from trellis.engine.spark.failures import is_schema_conflict
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.errors import DestinationError, SchemaError
 from trellis.schema.model import Table

@@ -27,15 +27,9 @@ _MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _OTHER_PYTHON = "PYTHON_VERSION_MISMATCH"
 _MISSING_SOURCE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
-_CONCURRENT = re.compile(
-    r"DELTA_CONCURRENT|Concurrent(Append|DeleteRead|DeleteDelete|Write|Transaction)Exception"
-    r"|(Metadata|Protocol)ChangedException"
-    r"|org\.apache\.iceberg\.exceptions\.(ValidationException|CommitFailedException)"
-)
 _OTHER_SPARK = re.compile(
     r"NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|AbstractMethodError|IncompatibleClass"
 )
-_EXISTING = re.compile(r"(TABLE_OR_VIEW|TABLE|FIELD|FIELDS|COLUMN)_ALREADY_EXISTS\b|\bAlreadyExistsException")
 _NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
@@ -46,7 +40,7 @@ LIMIT = 300
 
 def job_failure(failure: Exception) -> TrellisError:
     """Why a job did not end."""
-    text = _text(failure)
+    text = failure_text(failure)
     if unreadable := _unreadable_file(text):
         return unreadable
     if module := _MISSING_MODULE.search(text):
@@ -76,7 +70,7 @@ def job_failure(failure: Exception) -> TrellisError:
 
 def reader_failure(failure: Exception, source: str, format_name: str, package: str) -> TrellisError:
     """Why Spark's reader made no frame of a source."""
-    text = _text(failure)
+    text = failure_text(failure)
     if any(mark in text for mark in _GONE):
         return job_failure(failure)
     if is_missing_source(failure):
@@ -103,7 +97,7 @@ def reader_failure(failure: Exception, source: str, format_name: str, package: s
 
 def statement_failure(failure: Exception, place: str) -> TrellisError:
     """Why Spark did not carry out a statement about a place."""
-    text = _text(failure)
+    text = failure_text(failure)
     if any(mark in text for mark in _GONE):
         return job_failure(failure)
     if missing := _OTHER_SPARK.search(text):
@@ -114,20 +108,9 @@ def statement_failure(failure: Exception, place: str) -> TrellisError:
     return DestinationError(f"{place}: Spark refused: {_condition(text) or _reason(str(failure))}")
 
 
-def is_concurrent_commit(failure: Exception) -> bool:
-    """Whether another commit to a table came between, so that the statement can be tried again."""
-    return _CONCURRENT.search(_text(failure)) is not None
-
-
-def is_schema_conflict(failure: BaseException | None) -> bool:
-    """Whether another writer has just created or changed the table that a statement creates or changes."""
-    text = _text(failure)
-    return any(pattern.search(text) for pattern in (_EXISTING, _CONCURRENT))
-
-
 def is_missing_source(failure: Exception) -> bool:
     """Whether Spark does not know a format."""
-    return any(mark in _text(failure) for mark in _MISSING_SOURCE)
+    return any(mark in failure_text(failure) for mark in _MISSING_SOURCE)
 
 
 def _unreadable_file(text: str) -> UsageError | None:
@@ -153,16 +136,16 @@ def start_failure(failure: Exception, address: str, packages: str = "") -> Spark
     """Why no session started at a master or a Connect server; `packages` are fetched before."""
     fetched = f"that the packages {packages} can be fetched, " if packages else ""
     return SparkError(
-        f"Spark did not start at {address}: {_reason(_text(failure))}; check {fetched}the address, and that "
-        "Java 17 or 21 is installed"
+        f"Spark did not start at {address}: {_reason(failure_text(failure))}; check {fetched}the address, "
+        "and that Java 17 or 21 is installed"
     )
 
 
 def session_failure(failure: Exception) -> SparkError:
     """Why the session of this process cannot be used."""
     return SparkError(
-        f"the Spark session of this process does not answer ({_reason(_text(failure))}); stop it, or run "
-        "the load in a new process"
+        f"the Spark session of this process does not answer ({_reason(failure_text(failure))}); stop it, "
+        "or run the load in a new process"
     )
 
 
@@ -176,7 +159,7 @@ def _python() -> str:
     return ".".join(map(str, sys.version_info[:2]))
 
 
-def _text(failure: BaseException | None) -> str:
+def failure_text(failure: BaseException | None) -> str:
     """The whole text of an error and of those that it came from."""
     parts = []
     while failure is not None:
