@@ -5,6 +5,8 @@ The rows of a user's own normalizer are flat already: what is nested in them sta
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trellis.dialects.dlt.normalizer.options import is_custom
 from trellis.schema.model import Schema
 from trellis.schema.rules import matches, preferred_type
@@ -30,8 +32,9 @@ class DltNesting:
             return known.data_type == "json"
         return preferred_type(schema.settings, column) == "json"
 
-    def excludes(self, schema: Schema, table: str, path: str) -> bool:
+    def excluded_paths(self, schema: Schema, table: str) -> Callable[[str], bool] | None:
         filters = (schema.tables[table].hints.get("filters") or {}) if table in schema.tables else {}
-        return matches(filters.get("excludes") or (), path) and not matches(
-            filters.get("includes") or (), path
-        )
+        excludes, includes = filters.get("excludes") or (), filters.get("includes") or ()
+        if not excludes:
+            return None
+        return lambda path: matches(excludes, path) and not matches(includes, path)

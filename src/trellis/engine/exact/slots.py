@@ -13,6 +13,7 @@ from trellis.evolution.scalars.losses import Loss
 from trellis.schema.model import Column
 
 Coerce = Callable[[Any], Any]
+PathFilter = Callable[[str], bool]
 
 SEQUENCES: Final = (list, tuple)
 """Classes of values whose elements become rows of a child table, unless the column keeps JSON."""
@@ -89,6 +90,7 @@ class TableBuilder:
         self.verdict = plan.refusals.tables.get(name)
         self.coerces = plan.dialect.types.coerces(plan.schema)
         self.inherited_columns = plan.dialect.system_columns.inherited_values(plan.schema, name)
+        self.filters = self._filters(plan)
         self.excludes_row_id = self.excludes(plan, (self.keys.row_id,))
         self.bindings: dict[str, FieldBinding] = {}
         self.inherited: dict[str, FieldBinding] = {}
@@ -126,15 +128,13 @@ class TableBuilder:
 
     def excludes(self, plan: Plan, fragments: tuple[str, ...]) -> bool:
         """Whether a filter of this table or of an ancestor excludes the values at this path."""
-        full_path, ancestor = (*self.fragments, *fragments), self.parent
-        if self._filter_excludes(plan, full_path):
-            return True
-        while ancestor is not None:
-            if ancestor._filter_excludes(plan, full_path):
-                return True
-            ancestor = ancestor.parent
-        return False
+        if not self.filters:
+            return False
+        full_path, separator = (*self.fragments, *fragments), plan.naming.separator
+        return any(excludes(separator.join(full_path[depth:])) for depth, excludes in self.filters)
 
-    def _filter_excludes(self, plan: Plan, full_path: tuple[str, ...]) -> bool:
-        path = plan.naming.separator.join(full_path[len(self.fragments) :])
-        return plan.dialect.nesting.excludes(plan.schema, self.name, path)
+    def _filters(self, plan: Plan) -> list[tuple[int, PathFilter]]:
+        """The filters of this table and of its ancestors, each with the depth at which its paths begin."""
+        excludes = plan.dialect.nesting.excluded_paths(plan.schema, self.name)
+        filters = [] if excludes is None else [(len(self.fragments), excludes)]
+        return filters if self.parent is None else [*filters, *self.parent.filters]

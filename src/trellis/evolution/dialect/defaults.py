@@ -60,8 +60,8 @@ class DefaultNesting:
     def keeps_json(self, schema: Schema, table: str, column: str, levels: int) -> bool:
         return True
 
-    def excludes(self, schema: Schema, table: str, path: str) -> bool:
-        return False
+    def excluded_paths(self, schema: Schema, table: str) -> Callable[[str], bool] | None:
+        return None
 
 
 class DefaultNaming:

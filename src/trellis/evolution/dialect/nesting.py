@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from trellis.schema.model import Schema
@@ -16,6 +17,6 @@ class NestingRules(Protocol):
         """Whether a nested value stays one JSON value in this column, with so many levels left."""
         ...
 
-    def excludes(self, schema: Schema, table: str, path: str) -> bool:
-        """Whether the value at this path below the table is left out."""
+    def excluded_paths(self, schema: Schema, table: str) -> Callable[[str], bool] | None:
+        """Whether the value at a path below the table is left out; None where none is."""
         ...
