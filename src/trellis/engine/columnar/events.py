@@ -7,7 +7,7 @@ definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
@@ -72,7 +72,7 @@ class CompiledProjection:
     @cached_property
     def filled_paths(self) -> Set[Path]:
         """The paths under which its records may have a value, and those of the objects that these are in."""
-        objects = {path[:depth] for path in self.types for depth in range(1, len(path))}
+        objects = _parents(self.types)
         empty_objects = {path for path in self.empty if pa.types.is_struct(self.types[path])}
         return objects | empty_objects | (self.types.keys() - self.empty)
 
@@ -139,8 +139,14 @@ def compile_projection(
         }
         for rows, builder in zip(projection.rows, builders, strict=True)
     )
+    objects = _parents(types)
     empty_paths = {
-        path for path, type_ in sample_types.items() if _is_empty(type_) and _fits_beside(path, types)
+        path
+        for path, type_ in sample_types.items()
+        if _is_empty(type_)
+        and path not in types
+        and path not in objects
+        and _parents([path]).isdisjoint(types)
     }
     types.update(
         {
@@ -165,9 +171,9 @@ def _is_empty(type_: pa.DataType) -> bool:
     return bool(pa.types.is_null(type_) or pa.types.is_struct(type_))
 
 
-def _fits_beside(path: Path, types: Mapping[Path, pa.DataType]) -> bool:
-    """Whether no known path is this one, a parent of it or a child of it."""
-    return not any(path[: len(other)] == other or other[: len(path)] == path for other in types)
+def _parents(paths: Iterable[Path]) -> set[Path]:
+    """The paths of the objects that values are in."""
+    return {path[:depth] for path in paths for depth in range(1, len(path))}
 
 
 def _type(column: Column) -> DataType:

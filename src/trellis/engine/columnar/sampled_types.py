@@ -1,61 +1,83 @@
-"""The types of the values in some lines, path by path, as a projection needs them."""
+"""The types of the values in some records, path by path, as a projection needs them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json as pj
 
-from trellis.engine.columnar.strict import single_chunk
 from trellis.evolution.projection import Path
 
-SAMPLE_LINES: Final = 16
-"""Lines whose types are read together."""
-
 TypesByPath = Mapping[Path, pa.DataType]
+_LEVELS: Final = 100
+"""Objects that are nested deeper count as single values."""
 
 
-def types_in(lines: Sequence[bytes]) -> TypesByPath:
-    """The types of the values in some lines by path: null where all are blank, none where they are mixed."""
-    types: dict[Path, pa.DataType | None] = {}
-    objects = [line for line in lines if line.startswith(b"{")]  # a null at the start is a crash of Arrow
-    for start in range(0, len(objects), SAMPLE_LINES):
-        data = b"\n".join(objects[start : start + SAMPLE_LINES]) + b"\n"
-        try:
-            records = pj.read_json(pa.BufferReader(data), pj.ReadOptions(use_threads=False))
-        except (pa.ArrowException, UnicodeDecodeError):
-            continue
-        for path, type_ in types_below(
-            (), records.schema, [single_chunk(column) for column in records.columns]
-        ):
-            known_type = types.setdefault(path, type_)
-            if known_type is not None and known_type != type_:
-                types[path] = _common_type(known_type, type_)
-    return {path: type_ for path, type_ in types.items() if type_ is not None}
+def types_in(lines: Iterable[bytes]) -> TypesByPath:
+    """What the values in some lines are by path: null where all are blank, a string for any single value.
+
+    Paths whose values are of several kinds may be left out, and so are lines that are no records.
+
+    >>> types = types_in([b'{"a": 1, "b": [1], "c": {"d": "", "e": {}}}', b'{"b": [2.5]}'])
+    >>> {".".join(path): str(type_) for path, type_ in types.items()}
+    {'a': 'string', 'b': 'list<item: double>', 'c.d': 'null', 'c.e': 'struct<>'}
+    """
+    records = _Values()
+    for line in lines:
+        with suppress(orjson.JSONDecodeError):
+            record = orjson.loads(line)
+            if isinstance(record, dict):
+                records.add(record, _LEVELS)
+    return dict(records.types(()))
 
 
-def _common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
-    """The type that holds the values of both; None where there is none."""
-    if left == right or pa.types.is_null(right):
-        return left
-    if pa.types.is_null(left):
-        return right
-    if pa.types.is_list(left) and pa.types.is_list(right):
-        inner = _common_type(left.value_type, right.value_type)
-        return None if inner is None else pa.list_(inner)
-    if pa.types.is_struct(left) and pa.types.is_struct(right):
-        fields = {member.name: member.type for member in left}
-        for type_ in right:
-            inner = _common_type(fields[type_.name], type_.type) if type_.name in fields else type_.type
-            if inner is None:
-                return None
-            fields[type_.name] = inner
-        return pa.struct(list(fields.items()))
-    numbers = all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in (left, right))
-    return pa.float64() if numbers else None
+class _Values:
+    """What was met under one key: single values, lists, and objects with members or without."""
+
+    __slots__ = ("is_filled", "is_object", "lists", "members")
+
+    def __init__(self) -> None:
+        self.members: dict[str, _Values] = {}
+        self.lists: list[Any] = []
+        self.is_object = self.is_filled = False
+
+    def add(self, record: Mapping[str, Any], levels: int) -> None:
+        """Add the members of an object, so many levels deep."""
+        self.is_object = True
+        for key, value in record.items():
+            values = self.members.get(key)
+            if values is None:
+                values = self.members[key] = _Values()
+            if values.is_filled:
+                continue
+            if isinstance(value, dict) and levels:
+                values.add(value, levels - 1)
+            elif isinstance(value, list):
+                values.lists.append(value)
+            elif value is not None and value != "":
+                values.is_filled = True
+
+    def types(self, path: Path) -> Iterator[tuple[Path, pa.DataType]]:
+        """The types below a path."""
+        for key, values in self.members.items():
+            inner = (*path, key)
+            if values.is_filled + values.is_object + bool(values.lists) > 1:
+                continue
+            if values.members:
+                yield from values.types(inner)
+            elif values.is_object:
+                yield inner, pa.struct([])
+            elif values.is_filled:
+                yield inner, pa.string()
+            elif not values.lists:
+                yield inner, pa.null()
+            else:
+                with suppress(pa.ArrowException, OverflowError):
+                    yield inner, pa.array(values.lists).type
 
 
 def types_below(parent_path: Path, fields: Any, arrays: list[pa.Array]) -> Iterator[tuple[Path, pa.DataType]]:
