@@ -15,6 +15,7 @@ from trellis.schema.model import Schema
 
 NOT_HASHED = frozenset({"version", "version_hash", "imported_version_hash", "previous_hashes"})
 HISTORY = 10
+_KEPT = "_content_hash"
 
 
 def document_hash(document: Mapping[str, Any]) -> str:
@@ -41,8 +42,11 @@ def document_hash(document: Mapping[str, Any]) -> str:
 
 
 def content_hash(schema: Schema) -> str:
-    """The hash of what the schema says now."""
-    return document_hash(to_dict(schema))
+    """The hash of what the schema says. It is kept with the schema: of many columns it takes seconds."""
+    kept = vars(schema)
+    if _KEPT not in kept:
+        kept[_KEPT] = document_hash(to_dict(schema))
+    return str(kept[_KEPT])
 
 
 def is_modified(schema: Schema) -> bool:
@@ -67,12 +71,14 @@ def bump(schema: Schema) -> Schema:
     """
     current_hash, stored_hash = content_hash(schema), schema.stored_hash
     version = schema.stored_version or 1
-    if not stored_hash or stored_hash == current_hash:
-        return replace(schema, stored_version=version, stored_hash=current_hash)
     history = schema.previous_hashes
-    if stored_hash not in history:
-        history = (stored_hash, *history)[:HISTORY]
-    return replace(schema, stored_version=version + 1, stored_hash=current_hash, previous_hashes=history)
+    if stored_hash and stored_hash != current_hash:
+        version += 1
+        if stored_hash not in history:
+            history = (stored_hash, *history)[:HISTORY]
+    saved = replace(schema, stored_version=version, stored_hash=current_hash, previous_hashes=history)
+    vars(saved)[_KEPT] = current_hash
+    return saved
 
 
 def renamed(schema: Schema, name: str) -> Schema:
