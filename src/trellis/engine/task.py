@@ -108,6 +108,7 @@ def run_parts(
                             outcome.pending.append(part.wait(conformed.waiting))
                     if conformed.observed is None or conformed.waiting is not None:
                         stage_part(plan, conformed, partial(_place, split, part.places), stage, outcome)
+                        stage.limit_waiting(part.size)
                     progress(part.size)
                 if part.places is not None:
                     outcome.path = ""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Final
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -19,7 +20,11 @@ from trellis.errors import DestinationError
 from trellis.schema.model import Table
 
 GROUP_ROWS = 128 * 1024
-GROUP_BYTES = 64 << 20
+WAITING_BYTES, WAITING_BYTES_OF_FILE = 64 << 20, 512 << 10
+"""Rows of all files wait together until they have about so many bytes, and so many more for each file."""
+_CELL_BYTES: Final = 8
+SMALL_ROWS = 1_000
+"""Batches with fewer rows, on average, are joined before they are written."""
 NAME_LIMIT = 120
 
 
@@ -51,9 +56,13 @@ class _OpenFile:
     path: str
     waiting: list[TableBatch] = field(default_factory=list)
     waiting_rows: int = 0
-    waiting_bytes: int = 0
     rows: int = 0
     writer: pq.ParquetWriter | None = None
+
+    @property
+    def waiting_bytes(self) -> int:
+        """How many bytes the rows that wait take."""
+        return sum(column.nbytes for batch in self.waiting for column in batch.columns.values())
 
 
 class Stage:
@@ -65,6 +74,8 @@ class Stage:
         self.storage = storage
         self.open: dict[str, _OpenFile] = {}
         self.files: list[StagedFile] = []
+        self.waiting_bytes = 0
+        """About how many bytes the rows that wait take, all files together."""
 
     def add(self, table: Table, batch: TableBatch) -> None:
         if not batch.rows:
@@ -75,9 +86,26 @@ class Stage:
             file = self.open[table.name] = _OpenFile(table, arrow_schema(table), path)
         file.waiting.append(batch)
         file.waiting_rows += batch.rows
-        file.waiting_bytes += sum(column.nbytes for column in batch.columns.values())
-        if file.waiting_rows >= GROUP_ROWS or file.waiting_bytes >= GROUP_BYTES:
+        self.waiting_bytes += _CELL_BYTES * batch.rows * len(batch.columns)
+        if file.waiting_rows >= GROUP_ROWS:
             self._flush(file)
+
+    def limit_waiting(self, added: int) -> None:
+        """Write rows that wait where there are too many, after some that came from so many bytes.
+
+        To measure the columns of hundreds of tables takes longer than to fill them, so it is rarely done.
+        """
+        self.waiting_bytes += added
+        limit = WAITING_BYTES + WAITING_BYTES_OF_FILE * len(self.open)
+        if self.waiting_bytes < limit:
+            return
+        sizes = {name: file.waiting_bytes for name, file in self.open.items()}
+        self.waiting_bytes = sum(sizes.values())
+        if self.waiting_bytes >= limit:
+            large = [name for name, size in sizes.items() if size * len(sizes) >= self.waiting_bytes]
+            for name in large:
+                self._flush(self.open[name])
+            self.waiting_bytes -= sum(sizes[name] for name in large)
 
     def close(self) -> None:
         for file in self.open.values():
@@ -96,12 +124,14 @@ class Stage:
             for fields in [list(zip(file.schema.names, file.schema.types, strict=True))]
             for batch in file.waiting
         )
+        if table.num_rows < len(file.waiting) * SMALL_ROWS:
+            table = table.combine_chunks()
         with self._explained():
             if file.writer is None:
                 file.writer = self._open_writer(file)
             file.writer.write_table(table, row_group_size=max(table.num_rows, 1))
         file.rows += file.waiting_rows
-        file.waiting, file.waiting_rows, file.waiting_bytes = [], 0, 0
+        file.waiting, file.waiting_rows = [], 0
 
     def _open_writer(self, file: _OpenFile) -> pq.ParquetWriter:
         self.storage.make_folder(os.path.dirname(file.path))
