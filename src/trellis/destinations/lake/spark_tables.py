@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
-from trellis.destinations.lake.conflicts import is_schema_conflict
 from trellis.destinations.lake.formats import TableFormat
 from trellis.destinations.lake.layout import TableLayout, comment_clause, properties_clause
-from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
+from trellis.destinations.lake.spark_sql import SparkStatements, is_schema_conflict, spark_literal
 from trellis.destinations.lake.staged import DataFile, check_columns
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
