@@ -109,15 +109,17 @@ class SparkStatements:
         newest = "max_by({value}, {turn}) FILTER (WHERE {value} IS NOT NULL)"
         return EngineSyntax(self.views, newest, create="CREATE OR REPLACE TEMPORARY VIEW")
 
-    def run(self, statement: str, settings: Mapping[str, str] = NOTHING) -> list[Row]:
+    def run(self, statement: str | Callable[[int], str], settings: Mapping[str, str] = NOTHING) -> list[Row]:
         """The rows that a statement gives. Raises DestinationError.
 
-        With settings it is one that commits, which is tried again where another commit came between.
+        With settings it is one that commits, which is tried again where another commit came between; a
+        function says what it is in the attempt of a number, from 0.
         """
         with self.explained(), self._set(settings):
-            for _ in range(ATTEMPTS if settings else 1):
+            for attempt in range(ATTEMPTS if settings else 1):
+                text = statement if isinstance(statement, str) else statement(attempt)
                 try:
-                    return self.session.sql(to_spark(statement)).collect()
+                    return self.session.sql(to_spark(text)).collect()
                 except Exception as bad:
                     if not is_concurrent_commit(bad):
                         raise
