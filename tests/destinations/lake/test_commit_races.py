@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyiceberg.exceptions import CommitFailedException
 
 import trellis
-from trellis.destinations.iceberg.hadoop_catalog import HadoopCatalog
 from trellis.destinations.lake.store import TableAlteration, TableName, TableStore
 from trellis.pipelines.pipeline import Pipeline
 from trellis.schema.model import Column
@@ -78,20 +76,3 @@ def test_of_two_loads_that_replace_the_rows_the_last_one_stays(lake: Pipeline, m
     lake.load([{"id": 1}], table="orders", mode="replace")
     assert rows_of(lake, "id") == [(1,)]
     assert lake.destination.row_counts(lake.dataset)["_dlt_loads"] == 3
-
-
-def test_rows_that_come_while_spark_replaces_an_iceberg_table_are_put_back(root: Path) -> None:
-    """Iceberg's replace takes no notice of commits that came after it began."""
-    shop = trellis.pipeline("shop", to=f"iceberg:{root}")
-    shop.load([{"id": 0}], table="orders")
-    catalog, orders = HadoopCatalog(str(root)), ("main", "orders")
-    replaced = catalog.load_table(orders).metadata
-    refused = pytest.raises(CommitFailedException, match="orders got rows while it was replaced")
-    with refused, catalog.replacing(orders):
-        shop.load([{"id": 1}], table="orders")
-        metadata = root / "main" / "orders" / "metadata"
-        newest = int((metadata / "version-hint.text").read_text())
-        (metadata / f"v{newest + 1}.metadata.json").write_text(replaced.model_dump_json())
-    assert rows_of(shop, "id") == [(0,), (1,)]
-    shop.load([{"id": 2}], table="orders")
-    assert rows_of(shop, "id") == [(0,), (1,), (2,)]

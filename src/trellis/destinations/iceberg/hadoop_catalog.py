@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from pyiceberg.catalog.noop import NoopCatalog
@@ -31,7 +30,7 @@ from trellis.destinations.lake.store import LabelConflict
 from trellis.engine.storage.location import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pyiceberg.typedef import Identifier
 
@@ -71,25 +70,6 @@ class HadoopCatalog(NoopCatalog):
         location = self.location(identifier)
         metadata = new_table_metadata(schema, spec, UNSORTED_SORT_ORDER, location, dict(properties))
         _write_version(location, 1, metadata)
-
-    @contextmanager
-    def replacing(self, identifier: Identifier) -> Iterator[None]:
-        """A context in which Spark replaces a table. Raises CommitFailedException where others commit, too.
-
-        Iceberg replaces whatever metadata is the newest, and so the rows of a commit that came meanwhile.
-        The table becomes again what that commit made of it.
-        """
-        before = _number_of(self.load_table(identifier).metadata_location)
-        yield
-        replaced = self.load_table(identifier)
-        number = _number_of(replaced.metadata_location)
-        if number == before + 1:
-            return
-        location = self.location(identifier)
-        lost = _find_version(child(location, "metadata"), number - 1)
-        assert lost is not None, location
-        _write_version(location, number + 1, FromInputFile.table_metadata(replaced.io.new_input(lost)))
-        raise CommitFailedException(f"{location} got rows while it was replaced")
 
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]

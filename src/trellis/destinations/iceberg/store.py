@@ -19,6 +19,7 @@ from trellis.destinations.iceberg.session import iceberg_catalog, iceberg_sessio
 from trellis.destinations.lake.files import child, list_folders, place_file, storage_of
 from trellis.destinations.lake.formats import ICEBERG_FORMAT, LABEL_PROPERTY
 from trellis.destinations.lake.layout import TableLayout
+from trellis.destinations.lake.replacement import BRANCHES
 from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile, check_columns
@@ -218,7 +219,10 @@ class IcebergStore:
     def has_label(self, name: TableName, label: CommitLabel) -> bool:
         from trellis.destinations.iceberg.hadoop_catalog import has_label
 
-        return has_label(self._load(name).metadata, label.text)
+        metadata = self._load(name).metadata
+        if any(branch.startswith(BRANCHES) and has_label(metadata, branch) for branch in metadata.refs):
+            self._spark_tables.check_replacement(name)
+        return has_label(metadata, label.text)
 
     def write_files(
         self,
@@ -292,9 +296,7 @@ class IcebergStore:
     def _spark_tables(self) -> SparkTables:
         """The same tables as Spark sees them."""
         session = partial(iceberg_session, self.root)
-        return SparkTables(
-            session, self.root, self.warehouse, lambda _: ICEBERG_FORMAT, self.sql_name, self._replacing
-        )
+        return SparkTables(session, self.root, self.warehouse, lambda _: ICEBERG_FORMAT, self.sql_name)
 
     def _load(self, name: TableName) -> IcebergTable:
         """Raises NoSuchTableError."""
@@ -340,12 +342,6 @@ class IcebergStore:
                 yield self._load(name)
             except CommitFailedException as bad:
                 raise CommitConflict from bad
-
-    @contextmanager
-    def _replacing(self, name: TableName) -> Iterator[None]:
-        """A context in which Spark replaces a table; raises CommitConflict where it got rows meanwhile."""
-        with self._changing_schema(name), self._catalog.replacing((name.dataset, name.table)):
-            yield
 
     @contextmanager
     def _explained(self, name: TableName) -> Iterator[None]:

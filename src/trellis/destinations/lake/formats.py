@@ -25,6 +25,8 @@ from trellis.warehouses.warehouse import Warehouse
 LABEL_PROPERTY: Final = "trellis.label"
 """The property of an Iceberg snapshot with the label of its commit."""
 NOTES_PROPERTY: Final = "trellis.notes"
+SNAPSHOT_PROPERTY: Final = "spark.sql.iceberg.snapshot-property."
+"""What the setting begins with that gives a snapshot a property."""
 COLUMN_MAPPING: Final = "delta.columnMapping.mode"
 """The property of a Delta table whose files do not name its columns, unless it is `none`."""
 
@@ -71,6 +73,9 @@ class TableFormat:
     """Settings of a MERGE whose source is nothing but staged rows, which no one changes meanwhile."""
     merge_counts: str = ""
     """A query of how many rows of `{table}` the MERGE of `{label}` changed; empty where the MERGE says it."""
+
+    replaces_unseen: bool = False
+    """Whether a table is replaced whatever came meanwhile, and rows are added to whatever replaced it."""
 
     partition_forms: Mapping[DataType, str] = field(default_factory=dict)
     """What a table is partitioned by instead of a column of this type."""
@@ -131,8 +136,8 @@ ICEBERG_FORMAT: Final = TableFormat(
     extension="org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     catalog="org.apache.iceberg.spark.SparkCatalog",
     commit_settings={
-        f"spark.sql.iceberg.snapshot-property.{LABEL_PROPERTY}": "{label}",
-        f"spark.sql.iceberg.snapshot-property.{NOTES_PROPERTY}": "{notes}",
+        f"{SNAPSHOT_PROPERTY}{LABEL_PROPERTY}": "{label}",
+        f"{SNAPSHOT_PROPERTY}{NOTES_PROPERTY}": "{notes}",
     },
     history=(
         f"SELECT summary['{LABEL_PROPERTY}'] AS label, CAST(snapshot_id AS STRING) AS version "
@@ -145,6 +150,7 @@ ICEBERG_FORMAT: Final = TableFormat(
     layout_clauses=iceberg_clauses,
     partition_forms={"timestamp": "days({})"},
     merge_counts=_MERGE_COUNTS,
+    replaces_unseen=True,
 )
 FORMATS: Final = (DELTA_FORMAT, ICEBERG_FORMAT)
 HADOOP_AWS: Final = "org.apache.hadoop:hadoop-aws:3.4.2"

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from trellis.destinations.lake.conflicts import is_concurrent_commit
 from trellis.destinations.lake.staged import DataFile
 from trellis.destinations.sql.keyed import EngineSyntax
 from trellis.destinations.sql.literals import string_literal, value_text
-from trellis.engine.spark.failures import statement_failure
+from trellis.engine.spark.failures import failure_text, statement_failure
 from trellis.engine.storage.location import spark_location
 from trellis.schema.model import NOTHING
 from trellis.warehouses.identifiers import BACKTICKS
@@ -32,6 +31,14 @@ _TOKENS: Final = re.compile(
 )
 _WORDS: Final = {' COLLATE "C"': "", "VARCHAR": "STRING", "TIMESTAMP WITH TIME ZONE": "TIMESTAMP"}
 ATTEMPTS = 10
+_CONCURRENT: Final = re.compile(
+    r"DELTA_CONCURRENT|Concurrent(Append|DeleteRead|DeleteDelete|Write|Transaction)Exception"
+    r"|(Metadata|Protocol)ChangedException"
+    r"|org\.apache\.iceberg\.exceptions\.(ValidationException|CommitFailedException)"
+)
+_EXISTING: Final = re.compile(
+    r"(TABLE_OR_VIEW|TABLE|FIELD|FIELDS|COLUMN)_ALREADY_EXISTS\b|\bAlreadyExistsException"
+)
 _SESSION: Final = RLock()
 """Settings are those of a session, so the loads of this process use it one after the other."""
 
@@ -55,6 +62,17 @@ def spark_literal(value: pa.Scalar) -> str:
     if isinstance(stored, bytes):
         return f"X'{stored.hex()}'"
     return string_literal(value_text(value))
+
+
+def is_concurrent_commit(failure: Exception) -> bool:
+    """Whether another commit to a table came between, so that the statement can be tried again."""
+    return _CONCURRENT.search(failure_text(failure)) is not None
+
+
+def is_schema_conflict(failure: BaseException | None) -> bool:
+    """Whether another writer has just created or changed the table that a statement creates or changes."""
+    text = failure_text(failure)
+    return any(pattern.search(text) for pattern in (_EXISTING, _CONCURRENT))
 
 
 def _string_literal(text: str) -> str:
@@ -91,15 +109,17 @@ class SparkStatements:
         newest = "max_by({value}, {turn}) FILTER (WHERE {value} IS NOT NULL)"
         return EngineSyntax(self.views, newest, create="CREATE OR REPLACE TEMPORARY VIEW")
 
-    def run(self, statement: str, settings: Mapping[str, str] = NOTHING) -> list[Row]:
+    def run(self, statement: str | Callable[[int], str], settings: Mapping[str, str] = NOTHING) -> list[Row]:
         """The rows that a statement gives. Raises DestinationError.
 
-        With settings it is one that commits, which is tried again where another commit came between.
+        With settings it is one that commits, which is tried again where another commit came between; a
+        function says what it is in the attempt of a number, from 0.
         """
         with self.explained(), self._set(settings):
-            for _ in range(ATTEMPTS if settings else 1):
+            for attempt in range(ATTEMPTS if settings else 1):
+                text = statement if isinstance(statement, str) else statement(attempt)
                 try:
-                    return self.session.sql(to_spark(statement)).collect()
+                    return self.session.sql(to_spark(text)).collect()
                 except Exception as bad:
                     if not is_concurrent_commit(bad):
                         raise

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
-from trellis.destinations.lake.conflicts import is_schema_conflict
 from trellis.destinations.lake.formats import TableFormat
 from trellis.destinations.lake.layout import TableLayout, comment_clause, properties_clause
-from trellis.destinations.lake.spark_sql import SparkStatements, spark_literal
+from trellis.destinations.lake.replacement import (
+    BRANCHES,
+    TableReplacement,
+    validated_append,
+    validated_since,
+)
+from trellis.destinations.lake.spark_sql import SparkStatements, is_schema_conflict, spark_literal
 from trellis.destinations.lake.staged import DataFile, check_columns
 from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
@@ -37,10 +41,7 @@ _STATIC_OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 
 
 class SparkTables:
-    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages.
-
-    `replacing` is a context in which a table is replaced by its rows with other columns.
-    """
+    """`sql_name` gives the name of a table in statements, with its quotes; `where` is for messages."""
 
     def __init__(
         self,
@@ -49,12 +50,10 @@ class SparkTables:
         warehouse: Warehouse,
         format_of: Callable[[SparkSession], TableFormat],
         sql_name: Callable[[TableName], str],
-        replacing: Callable[[TableName], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> None:
         self.where = where
         self.warehouse = warehouse
         self.sql_name = sql_name
-        self._replacing = replacing
         self._open_session = open_session
         self._format_of = format_of
 
@@ -202,7 +201,7 @@ class SparkTables:
 
     def _rewrite(self, name: TableName, columns: Iterable[str], alteration: TableAlteration) -> None:
         """Replace a table by its rows with other names, types and values, and keep its layout."""
-        table, items = self.sql_name(name), []
+        table, items = self.sql_name(name), dict[str, str]()
         for stored in columns:
             if stored in alteration.dropped:
                 continue
@@ -211,13 +210,17 @@ class SparkTables:
                 item = f"CAST({item} AS {alteration.types[column]})"
             if column in alteration.values:
                 item = spark_literal(alteration.values[column])
-            items.append(f"{item} AS {BACKTICKS.quote(column)}")
+            items[column] = item
         create = sql.create_table(self.format.warehouse, table, []).replace(" ()", "")
         create_anew = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
         layout = self.spark.run(self.format.layout_query.format(table=table))
         clauses = self.format.layout_clauses([row.asDict() for row in layout])
-        with self._replacing(name):
-            self.spark.run(" ".join((create_anew, *clauses, f"AS SELECT {', '.join(items)} FROM {table}")))
+        create_anew = " ".join((create_anew, *clauses))
+        if self.format.replaces_unseen:
+            TableReplacement(self.spark, table, items).execute(create_anew)
+            return
+        selected = ", ".join(f"{item} AS {BACKTICKS.quote(column)}" for column, item in items.items())
+        self.spark.run(f"{create_anew} AS SELECT {selected} FROM {table}")
 
     def _widens(self, name: TableName, changes: Sequence[tuple[str, str]]) -> bool:
         """Whether types change without a row being written."""
@@ -242,8 +245,15 @@ class SparkTables:
         self.spark.run(f"DROP TABLE {self.sql_name(name)}")
 
     def has_label(self, name: TableName, label: CommitLabel) -> bool:
+        """Raises DestinationError where commits of others are lost that came while the table was replaced."""
         column = self.format.label_column
-        return any((commit[column] or "").split("\n")[0] == label.text for commit in self._history(name))
+        labels = [(commit[column] or "").split("\n")[0] for commit in self._history(name)]
+        if self.format.replaces_unseen and any(text.startswith(BRANCHES) for text in labels):
+            self.check_replacement(name)
+        return label.text in labels
+
+    def check_replacement(self, name: TableName) -> None:
+        TableReplacement(self.spark, self.sql_name(name)).check_earlier()
 
     def write_files(
         self,
@@ -268,12 +278,28 @@ class SparkTables:
                 self.spark.run(_merge_of_unique(table, listed, rows, unique, prefix), settings)
                 if not self._has_all(table, view, types, prefix):
                     raise LabelConflict
-            elif overwrite:
-                self.spark.run(f"INSERT OVERWRITE {table} ({listed}) {rows}", settings)
+            elif self.format.replaces_unseen:
+                self.spark.run(partial(self._validated_insert, name, view, types, overwrite), settings)
             else:
-                self.spark.run(f"INSERT INTO {table} ({listed}) {rows}", settings)
+                insert = "INSERT OVERWRITE" if overwrite else "INSERT INTO"
+                self.spark.run(f"{insert} {table} ({listed}) {rows}", settings)
         finally:
             self.spark.drop_views()
+
+    def _validated_insert(
+        self, name: TableName, view: str, staged: Collection[str], overwrite: bool, attempt: int
+    ) -> str:
+        """An INSERT into the table as it is now, which fails if the table is replaced before it ends."""
+        table, columns = self.sql_name(name), self.describe(name).columns
+        values = ", ".join(BACKTICKS.quote(column) if column in staged else "NULL" for column in columns)
+        snapshot = self.spark.run(f"SHOW TBLPROPERTIES {table} ('current-snapshot-id')")[0]["value"]
+        if not snapshot.isdecimal():  # without one it has no files of earlier types either
+            insert = f"INSERT {'OVERWRITE' if overwrite else 'INTO'} {table}"
+        elif overwrite:
+            insert = f"INSERT INTO {table} {validated_since(int(snapshot), 'snapshot')} REPLACE WHERE TRUE"
+        else:
+            insert = validated_append(table, int(snapshot), columns, attempt)
+        return f"{insert} SELECT {values} FROM {view}"
 
     def _has_all(self, table: str, view: str, columns: Iterable[str], q: str) -> bool:
         """Whether the table has every row of a view, equal in all columns."""

@@ -204,9 +204,9 @@ def test_pending_rows_can_be_dropped(farm: Pipeline) -> None:
     assert rows(farm, "t", "a") == [3]
 
 
-def test_m07_an_edited_import_file_replaces_the_schema(tmp_path: Path) -> None:
+def test_m07_an_edited_import_file_replaces_the_schema(farm: Pipeline, tmp_path: Path) -> None:
     farm = trellis.pipeline(
-        "farm", to=f"duckdb:{tmp_path}/farm.duckdb", dataset="d", import_schema=str(tmp_path / "in"),
+        "farm", to=farm.to, dataset="d", import_schema=str(tmp_path / "in"),
         export_schema=str(tmp_path / "out"),
     )  # fmt: skip
     row = {"when": "2024-05-06T01:02:03Z", "raw": {"x": 1}}
@@ -225,8 +225,11 @@ def test_m07_an_edited_import_file_replaces_the_schema(tmp_path: Path) -> None:
     assert after.stored_version == before.stored_version + 2
     assert before.stored_hash in after.previous_hashes
     assert list(after.tables["t"].columns) == ["when", "raw", "_dlt_load_id", "_dlt_id"]
-    assert farm.destination.catalog("d")["t"].columns["when"] == "TIMESTAMP WITH TIME ZONE"
-    assert farm.destination.catalog("d")["t"].columns["raw"] == "JSON"
+    columns = farm.destination.catalog("d")["t"].columns
+    if farm.to.startswith("duckdb:"):
+        assert (columns["when"], columns["raw"]) == ("TIMESTAMP WITH TIME ZONE", "JSON")
+    else:
+        assert (columns["when"], columns["raw"]) == ("TIMESTAMP", "STRING")
     again = farm.schema.stored_version
     farm.run([row], table_name="t")
     assert farm.schema.stored_version == again

@@ -14,6 +14,7 @@ import trellis
 from trellis.destinations.lake.store import TableAlteration, TableName, TableStore
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
+from trellis.schema.model import Column, Table
 
 Event = dict[str, Any]
 Opens = Callable[..., "Shop"]
@@ -77,6 +78,14 @@ class Shop:
     def retype(self, table: str, **types: str) -> None:
         """Give columns other types, by hand; a text is VARCHAR."""
         self.sql(*(f"ALTER TABLE {table} ALTER {column} TYPE {type_}" for column, type_ in types.items()))
+
+    def add_columns(self, table: str, *columns: str) -> None:
+        """Add columns of text, by hand."""
+        self.sql(*(f'ALTER TABLE {table} ADD COLUMN "{column}" VARCHAR' for column in columns))
+
+    def create_tables(self, *tables: str) -> None:
+        """Create tables with the one column `id`, by hand."""
+        self.sql(*(f"CREATE TABLE {table} (id VARCHAR)" for table in tables))
 
     def drop_columns(self, table: str, *columns: str) -> None:
         self.sql(*(f"ALTER TABLE {table} DROP COLUMN {column}" for column in columns))
@@ -160,6 +169,14 @@ class LakeShop(Shop):
     def retype(self, table: str, **types: str) -> None:
         names = {column: type_.replace("VARCHAR", "STRING") for column, type_ in types.items()}
         self._store.alter_table(self._name(table), TableAlteration(types=names))
+
+    def add_columns(self, table: str, *columns: str) -> None:
+        self._store.add_columns(self._name(table), dict.fromkeys(columns, "STRING"))
+
+    def create_tables(self, *tables: str) -> None:
+        for name in tables:
+            table = Table(name, {"id": Column("id", "text")})
+            self._store.create_table(self._name(name), table, {"id": "STRING"})
 
     def drop_columns(self, table: str, *columns: str) -> None:
         self._store.alter_table(self._name(table), TableAlteration(dropped=columns))

@@ -88,6 +88,14 @@ def test_c74_a_column_retyped_by_hand_keeps_its_type(any_shop: Shop) -> None:
     assert [types[name] for name in ("price", "code", "seats")] == ["DOUBLE", "BIGINT", "VARCHAR"]
 
 
+def test_c73_text_comes_into_a_column_of_strings(any_shop: Shop) -> None:
+    any_shop.load(track("1", note="short"))
+    any_shop.load(track("2", note="x" * 513))
+    assert any_shop.values("sale", "note") == ["short", "x" * 513]
+    assert any_shop.types("sale")["note"] == "VARCHAR"
+    assert any_shop.discards == []
+
+
 def test_a_column_dropped_by_hand_comes_back_with_the_type_of_the_next_value(any_shop: Shop) -> None:
     shop = any_shop
     shop.load(track("1", price=5, code="a"))
@@ -101,9 +109,10 @@ def test_a_column_dropped_by_hand_comes_back_with_the_type_of_the_next_value(any
     assert shop.discards == []
 
 
-def test_a_standard_column_dropped_by_hand_comes_back(shop: Shop) -> None:
+def test_a_standard_column_dropped_by_hand_comes_back(any_shop: Shop) -> None:
+    shop = any_shop
     shop.load(track("1"))
-    shop.sql("ALTER TABLE tracks DROP COLUMN uuid_ts", "ALTER TABLE tracks DROP COLUMN sent_at")
+    shop.drop_columns("tracks", "uuid_ts", "sent_at")
     shop.load(track("2", at=7))
     row = shop.row("tracks", "2")
     assert row["sent_at"] == moment(7)
@@ -159,14 +168,11 @@ def test_a_view_in_the_dataset_is_not_seen(shop: Shop) -> None:
     assert shop.values("tracks", "id") == ["1", "2", "3"]
 
 
-def test_c75_what_rudderstack_leaves_behind_is_not_seen(shop: Shop) -> None:
+def test_c75_what_rudderstack_leaves_behind_is_not_seen(any_shop: Shop) -> None:
+    shop = any_shop
     shop.load(track("1", price=5))
-    shop.sql(
-        f'ALTER TABLE sale ADD COLUMN "note-deprecated-{UUID}" VARCHAR',
-        'ALTER TABLE sale ADD COLUMN "note-deprecated-2" VARCHAR',
-        "CREATE TABLE rudder_staging_sale_1 (id VARCHAR)",
-        "CREATE TABLE Rudder_Staging_sale_2 (id VARCHAR)",
-    )
+    shop.add_columns("sale", f"note-deprecated-{UUID}", "note-deprecated-2")
+    shop.create_tables("rudder_staging_sale_1", "Rudder_Staging_sale_2")
     shop.load(track("2", price=6))
     schema = shop.pipeline.schema
     assert "note-deprecated-2" in schema.tables["sale"].columns
