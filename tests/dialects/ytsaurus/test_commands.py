@@ -213,10 +213,7 @@ def test_errors_have_codes(table: Run) -> None:
     assert (missing.code, missing.err) == (2, "error: there is no node //tmp/none")
     wrong = table("write //tmp/t --json", "{a=x}")
     assert wrong.code == 1
-    assert json.loads(wrong.out)["error"] == {
-        "type": "YtError",
-        "exit_code": 1,
-        "retryable": False,
+    assert wrong.json == {
         "code": 307,
         "message": 'row 0, column "a": expected int64, not string "x"',
         "attributes": {"row": 0, "column": "a", "expected": "int64", "actual": "string"},
@@ -232,6 +229,41 @@ def test_errors_have_codes(table: Run) -> None:
         ),
     )
     assert table("list //tmp").out == "t"
+
+
+def test_errors_of_all_kinds_are_errors_of_yt_with_json(table: Run, trellis: Trellis) -> None:
+    several = table("create table //tmp/u --json --attributes '{schema=[{name=a;type=int65};{name=b}]}'")
+    assert several.code == 2
+    assert several.json == {
+        "code": 314,
+        "message": "the schema is not valid",
+        "attributes": {},
+        "inner_errors": [
+            {
+                "code": 314,
+                "message": "column a: there is no type 'int65': did you mean 'int64'?",
+                "attributes": {"column": "a"},
+                "inner_errors": [],
+            },
+            {
+                "code": 314,
+                "message": "column b: the column has neither type nor type_v3",
+                "attributes": {"column": "b"},
+                "inner_errors": [],
+            },
+        ],
+    }
+    usage = table("create table //tmp/u --jason --json")
+    assert (usage.code, usage.json["code"], usage.json["inner_errors"]) == (2, 1, [])
+    assert usage.err == f"error: {usage.json['message']}"
+    assert usage.json["attributes"] == {
+        "type": "NoSuchOption",
+        "code": "usage",
+        "retryable": False,
+        "exit_code": 2,
+    }
+    url = trellis("table", "get", "//tmp", "--at", "store", "--json")
+    assert (url.code, url.json["attributes"]["type"]) == (2, "UsageError")
 
 
 def test_usage(trellis: Trellis) -> None:

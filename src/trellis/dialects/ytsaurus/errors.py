@@ -84,7 +84,7 @@ class YtError(TrellisError):
         return f"{self.message}: {'; '.join(map(str, self.inner_errors))}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """What `--json` prints where the command is none of YTsaurus, such as `trellis load`."""
         return {**super().to_dict(), **self.to_document()}
 
     def to_document(self) -> dict[str, Any]:
@@ -95,3 +95,11 @@ class YtError(TrellisError):
             "attributes": self.attributes,
             "inner_errors": [error.to_document() for error in self.inner_errors],
         }
+
+
+def error_document(error: Exception, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Any error as YTsaurus's own clients read it. `document` is what Trellis prints of those of its own."""
+    if isinstance(error, YtError):
+        return error.to_document()
+    attributes = {name: value for name, value in document.items() if name != "message"}
+    return YtError(document["message"], attributes=attributes).to_document()
