@@ -64,7 +64,15 @@ class YtError(TrellisError):
     def in_column(self, name: str) -> YtError:
         """The error with the column whose value it is about."""
         attributes = {"column": name, **self.attributes}
-        return YtError(f'column "{name}": {self.message}', self.code, attributes=attributes)
+        shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return YtError(f'column "{shown}": {self.message}', self.code, attributes=attributes)
+
+    def in_table(self, path: str) -> YtError:
+        """The error, if it is about rows, with the table that they were for."""
+        if self.code not in _OF_ROWS and "row" not in self.attributes:
+            return self
+        attributes = {"path": path, **self.attributes}
+        return YtError(f"{path}: {self.message}", self.code, attributes=attributes)
 
     def is_resolve_error(self) -> bool:
         return self.contains_code(ErrorCode.PATH_NOT_FOUND)

@@ -106,7 +106,7 @@ class OperationCommands(ABC):
             raise YtError(f"remote copy takes exactly one table, not {len(sources)}")
 
         def run() -> None:
-            with Store.open(cluster_name) as cluster:
+            with Store.open(cluster_name, create=False) as cluster:
                 operations.remote_copy(
                     *(self.store, cluster, sources[0], path_document(destination_table), _settings(spec)),
                     copy_attributes=copy_attributes,
