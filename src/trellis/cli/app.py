@@ -59,6 +59,11 @@ app.add_typer(configuration, name="config")
 for _registration in registrations().values():
     _registration.add_commands(app)
 app.command("generate")(generate_records)
+_ERROR_FORMS = {
+    name: form
+    for _registration in registrations().values()
+    for name, form in _registration.error_forms.items()
+}
 _GROUPS = {group.name: group.typer_instance for group in app.registered_groups}
 
 
@@ -125,7 +130,10 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
             "retryable": False,
             "exit_code": exit_code,
         }
-        print_json({**completed, "error": bad.to_dict() if isinstance(bad, TrellisError) else error})
+        if isinstance(bad, TrellisError):
+            error = bad.to_dict()
+        form = _ERROR_FORMS.get(next(iter(_words(argv)), ""))
+        print_json({**completed, "error": error} if form is None else form(bad, error))
     return exit_code
 
 

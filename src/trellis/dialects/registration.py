@@ -29,6 +29,9 @@ class ProposedSchema(NamedTuple):
     note: str
 
 
+ErrorForm = Callable[[Exception, Mapping[str, Any]], Mapping[str, Any]]
+"""Makes what `--json` prints of an error, from the error and from what other commands print of it."""
+
 SchemaProposer = Callable[
     [Sequence[str | Path], Mapping[str, Any], "tuple[Schema, str] | None"], ProposedSchema | None
 ]
@@ -130,6 +133,8 @@ class Registration:
     """One of its options with a value, for the help of `--option`."""
     add_commands: Callable[[typer.Typer], None] = _no_commands
     """Adds commands of its own to `trellis`."""
+    error_forms: Mapping[str, ErrorForm] = field(default_factory=dict)
+    """What `--json` prints of errors of its commands, by their groups, if not what it does elsewhere."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     """Profiles of `trellis generate` by name."""
     propose_schema: SchemaProposer | None = None

@@ -182,9 +182,11 @@ def test_b05_rows_beyond_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch
     create(store, "[k:string^, v:string]", rows="{k=a}")
     assert code_of(write, store, f"<append=%true>{T}", f"{{k=b;v={'x' * 998}}};{{k=b;v={'x' * 1000}}}") == (
         1,
-        "row 1, 1002 bytes of data; at most 1000 are allowed",
+        "//tmp/t: row 1, 1002 bytes of data; at most 1000 are allowed",
     )
-    assert code_of(write, store, f"<append=%true>{T}", f"{{k={'k' * 262_145}}}")[1].startswith("row 0, ")
+    assert code_of(write, store, f"<append=%true>{T}", f"{{k={'k' * 262_145}}}")[1].startswith(
+        "//tmp/t: row 0, "
+    )
     assert read(store) == "{k=a}"
 
 

@@ -224,3 +224,100 @@ def test_functions_of_the_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not yt.exists(T)
     assert code_of(yt.get, "//tmp/none") == (500, "there is no node //tmp/none")
     yt.default_client().close()
+
+
+def test_operations_as_objects(table: yt.YtClient) -> None:
+    operation = table.run_merge(T, "//tmp/m", mode="ordered", spec={"pool": "night"}, job_count=3)
+    assert (operation.type, str(operation.get_state())) == ("merge", "completed")
+    assert operation.get_state().is_finished()
+    failed = table.run_sort("//tmp/none", "//tmp/s", sort_by="k", sync=False)
+    assert failed.get_state().is_unsuccessfully_finished()
+    assert code_of(failed.wait) == (500, "there is no node //tmp/none")
+    failed.wait(check_result=False)
+    with pytest.raises(yt.YtError) as several, yt.OperationsTracker() as tracker:
+        tracker.add(table.run_erase("//tmp/m", sync=False))
+        tracker.add(failed)
+    assert [error.code for error in several.value.inner_errors] == [500]
+    assert table.row_count("//tmp/m") == 0
+    assert code_of(table.run_merge, T, "//tmp/m", stderr_table="//tmp/log") == (
+        1,
+        "an operation on a store has no option stderr_table",
+    )
+    control = {"control_attributes": {"enable_row_index": True}}
+    assert code_of(table.run_map, "cat", T, "//tmp/m", job_io=control) == (
+        1,
+        "job_io has control_attributes, which jobs on a store do not get",
+    )
+
+
+def test_spec_builders(table: yt.YtClient) -> None:
+    merge = yt.MergeSpecBuilder().input_table_paths([T, T]).output_table_path("//tmp/m").title("both")
+    table.run_operation(merge.mode("sorted").merge_by(["k"]).combine_chunks())
+    assert (table.row_count("//tmp/m"), table.get("//tmp/m/@chunk_count")) == (8, 1)
+    table.run_operation(yt.EraseSpecBuilder().table_path("//tmp/m[#1:]"))
+    assert list(table.read_table("//tmp/m")) == [ROWS[0]]
+    table.run_operation(yt.SortSpecBuilder().input_table_paths(T).output_table_path("//tmp/s").sort_by("v"))
+    assert table.get_sorted_by("//tmp/s") == ["v"]
+    map_spec = yt.MapSpecBuilder().input_table_paths(T).output_table_paths("//tmp/first")
+    map_spec = map_spec.begin_mapper().command('head -n "$COUNT"').format("json").memory_limit(1 << 30)
+    map_spec = map_spec.environment({"COUNT": 1}).end_mapper()
+    table.run_operation(map_spec)
+    assert list(table.read_table("//tmp/first")) == [ROWS[0]]
+    count_spec = yt.MapReduceSpecBuilder().input_table_paths(T).output_table_paths(["//tmp/counts"])
+    count_spec = count_spec.begin_reducer().command(count_rows).end_reducer().reduce_by(["k"])
+    table.run_operation(count_spec)
+    counts = [{"k": "a", "n": 1}, {"k": "b", "n": 2}, {"k": "c", "n": 1}]
+    assert list(table.read_table("//tmp/counts")) == counts
+    reduce_spec = yt.ReduceSpecBuilder().input_table_paths(T).output_table_paths("//tmp/again").reduce_by("k")
+    table.run_operation(reduce_spec.begin_reducer().command(count_rows).end_reducer())
+    assert list(table.read_table("//tmp/again")) == counts
+    assert code_of(table.run_operation, yt.MapSpecBuilder().input_table_paths(T)) == (
+        1,
+        "MapSpecBuilder has no output_table_paths",
+    )
+
+
+def count_rows(key: Any, rows: Any) -> Any:
+    yield {"k": key["k"], "n": len([*rows])}
+
+
+def test_batches(table: yt.YtClient) -> None:
+    batch = table.create_batch_client()
+    rows, missing = batch.row_count(T), batch.get("//tmp/none/@id")
+    created = batch.create("map_node", "//tmp/folder")
+    assert code_of(rows.get_result) == (1, "the batch has not been sent yet; call commit_batch")
+    assert not table.exists("//tmp/folder")
+    batch.commit_batch()
+    assert (rows.get_result(), created.is_ok()) == (4, True)
+    assert (missing.get_result(), missing.is_ok()) == (None, False)
+    assert missing.get_error() == {
+        "code": 500,
+        "message": "there is no node //tmp/none/@id",
+        "attributes": {"path": "//tmp/none/@id"},
+        "inner_errors": [],
+    }
+    with pytest.raises(AttributeError, match="write_table cannot be in a batch"):
+        batch.write_table(T, [])
+    strict = table.create_batch_client(raise_errors=True)
+    strict.remove("//tmp/none")
+    kept = strict.exists(T)
+    assert code_of(strict.commit_batch) == (1, "commands of the batch failed: there is no node //tmp/none")
+    assert kept.get_result()
+    assert yt.batch_apply(yt.row_count, [T, T], client=table) == [4, 4]
+    assert yt.batch_apply(yt.exists, [T, "//tmp/x"], client=table) == [True, False]
+
+
+def test_functions_of_many_rows(table: yt.YtClient) -> None:
+    @yt.aggregator
+    def total(rows: Any) -> Any:
+        yield {"sum": sum(row["v"] for row in rows)}
+
+    @yt.reduce_aggregator
+    def largest(groups: Any) -> Any:
+        key, rows = max(((key, [*rows]) for key, rows in groups), key=lambda group: len(group[1]))
+        yield {"k": key["k"], "n": len(rows)}
+
+    table.run_map(total, T, "//tmp/sum")
+    assert list(table.read_table("//tmp/sum")) == [{"sum": 10}]
+    table.run_reduce(largest, T, "//tmp/largest", reduce_by="k")
+    assert list(table.read_table("//tmp/largest")) == [{"k": "b", "n": 2}]

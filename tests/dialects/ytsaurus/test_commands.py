@@ -207,19 +207,51 @@ def test_remote_copy(table: Run) -> None:
     assert table("read //tmp/u").out == '{"k"="a";};'
 
 
+def test_remote_copy_of_what_is_not_there(table: Run, folder: Path) -> None:
+    table("write //tmp/t", "{k=a}")
+    two = table("remote-copy --cluster yt:store --src //tmp/t --src //tmp/t --dst //tmp/u")
+    assert (two.code, two.err) == (
+        2,
+        "error: remote copy takes exactly one table, not 2; copy one after the other",
+    )
+    none = table("remote-copy --cluster yt:none --src //tmp/t --dst //tmp/u")
+    assert (none.code, none.err) == (2, "error: there is no store in the folder none")
+    assert not (folder / "none").exists()
+    assert table("exists //tmp/u").out == "false"
+
+
+def test_errors_of_merged_rows_name_both_tables(table: Run) -> None:
+    table("write '<schema=[{name=v;type=int64}]>//tmp/t'", "{v=1}")
+    table("write //tmp/weak", "{v=2};{v=x}")
+    failed = table("merge --mode ordered --src //tmp/t //tmp/weak --dst //tmp/t --json")
+    assert (failed.code, failed.json) == (
+        1,
+        {
+            "code": 307,
+            "message": '//tmp/t: row 2, column "v": expected int64, not string "x" (from //tmp/weak)',
+            "attributes": {
+                "path": "//tmp/t",
+                "input": "//tmp/weak",
+                "row": 2,
+                "column": "v",
+                "expected": "int64",
+                "actual": "string",
+            },
+            "inner_errors": [],
+        },
+    )
+
+
 def test_errors_have_codes(table: Run) -> None:
     table("create table //tmp/t --attributes '{schema=[{name=a;type=int64}]}'")
     missing = table("read //tmp/none")
     assert (missing.code, missing.err) == (2, "error: there is no node //tmp/none")
     wrong = table("write //tmp/t --json", "{a=x}")
     assert wrong.code == 1
-    assert json.loads(wrong.out)["error"] == {
-        "type": "YtError",
-        "exit_code": 1,
-        "retryable": False,
+    assert wrong.json == {
         "code": 307,
-        "message": 'row 0, column "a": expected int64, not string "x"',
-        "attributes": {"row": 0, "column": "a", "expected": "int64", "actual": "string"},
+        "message": '//tmp/t: row 0, column "a": expected int64, not string "x"',
+        "attributes": {"path": "//tmp/t", "row": 0, "column": "a", "expected": "int64", "actual": "string"},
         "inner_errors": [],
     }
     bad = table("create table //tmp/u --attributes '{schema=[{name=a;type=int65};{name=b}]}'")
@@ -232,6 +264,41 @@ def test_errors_have_codes(table: Run) -> None:
         ),
     )
     assert table("list //tmp").out == "t"
+
+
+def test_errors_of_all_kinds_are_errors_of_yt_with_json(table: Run, trellis: Trellis) -> None:
+    several = table("create table //tmp/u --json --attributes '{schema=[{name=a;type=int65};{name=b}]}'")
+    assert several.code == 2
+    assert several.json == {
+        "code": 314,
+        "message": "the schema is not valid",
+        "attributes": {},
+        "inner_errors": [
+            {
+                "code": 314,
+                "message": "column a: there is no type 'int65': did you mean 'int64'?",
+                "attributes": {"column": "a"},
+                "inner_errors": [],
+            },
+            {
+                "code": 314,
+                "message": "column b: the column has neither type nor type_v3",
+                "attributes": {"column": "b"},
+                "inner_errors": [],
+            },
+        ],
+    }
+    usage = table("create table //tmp/u --jason --json")
+    assert (usage.code, usage.json["code"], usage.json["inner_errors"]) == (2, 1, [])
+    assert usage.err == f"error: {usage.json['message']}"
+    assert usage.json["attributes"] == {
+        "type": "NoSuchOption",
+        "code": "usage",
+        "retryable": False,
+        "exit_code": 2,
+    }
+    url = trellis("table", "get", "//tmp", "--at", "store", "--json")
+    assert (url.code, url.json["attributes"]["type"]) == (2, "UsageError")
 
 
 def test_usage(trellis: Trellis) -> None:

@@ -68,6 +68,10 @@ def test_json() -> None:
         "'<encode_utf8=%false>json'"
     )
     assert error_of("json", b'{"a": 1, "a": 2}') == "line 1 is not a JSON object: the key 'a' is there twice"
+    assert error_of("json", b'{"a": 1}\n{"b": "x') == (
+        "line 2 is not a JSON object: unterminated string starting, character 7"
+    )
+    assert error_of("json", b"\x1f\x8b") == "line 1 is not a JSON object: byte 1 is not UTF-8"
     assert error_of("json", b"{}\n[1]") == 'line 2 is not a JSON object; expected a row such as {"k": 1}'
 
 

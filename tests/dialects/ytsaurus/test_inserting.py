@@ -74,7 +74,7 @@ def test_what_cannot_be_inserted(totals: Store) -> None:
     before = read(totals)
     assert code_of(insert, totals, "{k=a;n=1};{k=b;n=x}") == (
         307,
-        'row 1, column "n": expected int64, not string "x"',
+        '//tmp/t: row 1, column "n": expected int64, not string "x"',
     )
     create(totals, "[k:string^, v]", "//tmp/other")
     code, message = code_of(insert_rows, totals, "//tmp/other", [{"k": "a"}])

@@ -10,7 +10,7 @@ import pytest
 from dialects.ytsaurus.schemas import document
 from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of, write
 from trellis.dialects.ytsaurus.schema.model import SortColumn
-from trellis.dialects.ytsaurus.store.attributes import get, set_attribute
+from trellis.dialects.ytsaurus.store.attributes import exists, get, set_attribute
 from trellis.dialects.ytsaurus.store.operations import OperationSpec, erase, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.reading import TableVersion
 from trellis.dialects.ytsaurus.store.store import Store
@@ -49,7 +49,7 @@ def test_c79_rows_that_are_not_in_order(tables: Store) -> None:
         merge, tables, ["//tmp/a", "//tmp/b"], T, "ordered", spec(schema_inference_mode="from_output")
     ) == (
         301,
-        'row 2: the key ["a";] is less than that of row 1; the table is sorted by k',
+        '//tmp/t: row 2: the key ["a";] is less than that of row 1; the table is sorted by k',
     )
     assert read(tables) == ""
 
@@ -68,7 +68,7 @@ def test_c81_nulls_into_a_required_column(store: Store) -> None:
     write(store, "<append=%true>//tmp/i", "{}")
     assert code_of(merge, store, ["//tmp/i"], T, "ordered") == (
         307,
-        'row 1, column "a": null in a required column of the type int64',
+        '//tmp/t: row 1, column "a": null in a required column of the type int64 (from //tmp/i)',
     )
     assert read(store) == "{a=1}"
 
@@ -99,6 +99,20 @@ def test_c86_a_sort_of_a_weak_table(store: Store) -> None:
         "~[k:any^] weak",
         "{v=2}{k=-1}{k=5u}{k=x;v=1}",
     )
+
+
+def test_c31_a_sort_in_descending_order_where_the_store_has_none(tables: Store) -> None:
+    refused = (
+        314,
+        (
+            "sort_by: sort_order of v is descending; expected ascending (the switch enable_descending "
+            "allows both)"
+        ),
+    )
+    assert code_of(sort, tables, ["//tmp/a"], T, [SortColumn("v", "descending")]) == refused
+    path = "<sorted_by=[{name=v;sort_order=descending}]>//tmp/t"
+    assert code_of(write, tables, path, "{v=1}") == (314, refused[1].replace("sort_by", "sorted_by"))
+    assert not exists(tables, T)
 
 
 def test_c108_a_sort_in_descending_order(tmp_path: Path) -> None:

@@ -175,7 +175,10 @@ def test_an_append_takes_over_chunks_that_follow(sorted_tables: Store, opened: O
     create(sorted_tables, f"{KEYED}u", "//tmp/w", "{k=h;v=3}")
     assert code_of(merge, sorted_tables, ["//tmp/w"], "<append=%true>//tmp/u", "ordered") == (
         306,
-        'row 0: the key ["h";] is that of the last row of the table, and keys of the table are unique',
+        (
+            '//tmp/u: row 0: the key ["h";] is that of the last row of the table, '
+            "and keys of the table are unique"
+        ),
     )
 
 
@@ -198,6 +201,6 @@ def test_c84_a_sort_that_is_refused_leaves_no_chunks(store: Store, tmp_path: Any
     before = {*(tmp_path / "store/chunks").iterdir()}
     assert code_of(sort, store, ["//tmp/w"], T, [SortColumn("k")]) == (
         307,
-        'row 0, column "v": expected int64, not string "x"',
+        '//tmp/t: row 0, column "v": expected int64, not string "x" (from //tmp/w)',
     )
     assert {*(tmp_path / "store/chunks").iterdir()} == before

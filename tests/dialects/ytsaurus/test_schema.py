@@ -295,6 +295,14 @@ def test_b01_every_fault_is_listed() -> None:
         "column a: sort_order is 'up'; expected ascending",
         "column a: there is no type 'x': it may be one of " + ", ".join(NAMES),
         "strict is not a boolean",
+        "column a: 2 columns have this name",
+    ]
+    assert faults(loads('[{name=v; type=int64}; {name="@k"; sort_order=ascending; lock=""}]')) == [
+        "column @k: the column has neither type nor type_v3",
+        "column @k: the name begins with @, which is for system columns",
+        "column @k: a key column cannot have a lock",
+        "column @k: the lock is empty",
+        "column @k: a key column after v, which is not key; keys come first",
     ]
 
 

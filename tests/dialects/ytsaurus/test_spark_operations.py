@@ -115,7 +115,7 @@ def test_c107_a_key_twice_on_spark(spark: SparkSession, store: Store, name: str)
     for engine in (INLINE, SPARK):
         assert code_of(sort, store, ["//tmp/w"], T, [SortColumn("k")], None, engine) == (
             306,
-            "the key [20;] is that of the row before it, and keys of the table are unique",
+            "//tmp/t: the key [20;] is that of the row before it, and keys of the table are unique",
         )
     assert read(store) == ""
 
@@ -123,7 +123,7 @@ def test_c107_a_key_twice_on_spark(spark: SparkSession, store: Store, name: str)
 def test_c81_a_row_that_does_not_fit_on_spark(spark: SparkSession, store: Store) -> None:
     create(store, None, "//tmp/w", "{k=1};{k=2};{k=x};{k=y}")
     create(store, "[k]")
-    answer = (307, 'row 2, column "k": expected int64, not string "x"')
+    answer = (307, '//tmp/t: row 2, column "k": expected int64, not string "x" (from //tmp/w)')
     for engine in (INLINE, SPARK):
         assert code_of(sort, store, ["//tmp/w"], T, [SortColumn("k")], None, engine) == answer
         assert code_of(merge, store, ["//tmp/w"], T, "ordered", None, engine) == answer

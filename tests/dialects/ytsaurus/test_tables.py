@@ -133,7 +133,10 @@ def test_c60_an_append_by_fewer_keys(store: Store) -> None:
 def test_c62_an_append_to_a_sorted_table(table: Store) -> None:
     assert code_of(write, table, f"<append=%true>{T}", "{k=b;v=1}") == (
         301,
-        'row 0: the key ["b";] is less than that of the last row of the table; the table is sorted by k',
+        (
+            '//tmp/t: row 0: the key ["b";] is less than that of the last row of the table; '
+            "the table is sorted by k"
+        ),
     )
     write(table, f"<append=%true>{T}", "{k=c;v=5}")
     assert read(table, f"{T}[c]") == "{k=c;v=4}{k=c;v=5}"
@@ -143,7 +146,10 @@ def test_c63_an_append_to_unique_keys(store: Store) -> None:
     create(store, "[k:string^, v]u", rows="{k=a};{k=b};{k=c}")
     assert code_of(write, store, f"<append=%true>{T}", "{k=c}") == (
         306,
-        'row 0: the key ["c";] is that of the last row of the table, and keys of the table are unique',
+        (
+            '//tmp/t: row 0: the key ["c";] is that of the last row of the table, '
+            "and keys of the table are unique"
+        ),
     )
 
 
@@ -161,7 +167,7 @@ def test_a_write_that_fails_leaves_the_table_and_no_files(table: Store, tmp_path
     files = sorted((tmp_path / "store/chunks").iterdir())
     assert code_of(write, table, T, "{k=a;v=1};{k=b;v=x}") == (
         307,
-        'row 1, column "v": expected int64, not string "x"',
+        '//tmp/t: row 1, column "v": expected int64, not string "x"',
     )
     assert (sorted((tmp_path / "store/chunks").iterdir()), table.catalog.totals(table.node(T).id).rows) == (
         files,

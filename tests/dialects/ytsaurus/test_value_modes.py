@@ -123,7 +123,7 @@ def test_text_that_is_no_value(table: Store, modes: str, row: str, message: str)
         "{name=m;type_v3={type_name=optional;item={type_name=decimal;precision=5;scale=2}}}]>//tmp/other"
     )
     error = code_of(write_rows, table, schema, parse_rows(parsed, row.encode()), parsed.forms)
-    assert error == (307, f"row 0, {message}")
+    assert error == (307, f"//tmp/other: row 0, {message}")
 
 
 def test_modes_that_are_not_known(table: Store) -> None:

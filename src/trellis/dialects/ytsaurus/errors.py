@@ -64,7 +64,15 @@ class YtError(TrellisError):
     def in_column(self, name: str) -> YtError:
         """The error with the column whose value it is about."""
         attributes = {"column": name, **self.attributes}
-        return YtError(f'column "{name}": {self.message}', self.code, attributes=attributes)
+        shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return YtError(f'column "{shown}": {self.message}', self.code, attributes=attributes)
+
+    def in_table(self, path: str) -> YtError:
+        """The error, if it is about rows, with the table that they were for."""
+        if self.code not in _OF_ROWS and "row" not in self.attributes:
+            return self
+        attributes = {"path": path, **self.attributes}
+        return YtError(f"{path}: {self.message}", self.code, attributes=attributes)
 
     def is_resolve_error(self) -> bool:
         return self.contains_code(ErrorCode.PATH_NOT_FOUND)
@@ -84,7 +92,7 @@ class YtError(TrellisError):
         return f"{self.message}: {'; '.join(map(str, self.inner_errors))}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """What `--json` prints where the command is none of YTsaurus, such as `trellis load`."""
         return {**super().to_dict(), **self.to_document()}
 
     def to_document(self) -> dict[str, Any]:
@@ -95,3 +103,11 @@ class YtError(TrellisError):
             "attributes": self.attributes,
             "inner_errors": [error.to_document() for error in self.inner_errors],
         }
+
+
+def error_document(error: Exception, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Any error as YTsaurus's own clients read it. `document` is what Trellis prints of those of its own."""
+    if isinstance(error, YtError):
+        return error.to_document()
+    attributes = {name: value for name, value in document.items() if name != "message"}
+    return YtError(document["message"], attributes=attributes).to_document()

@@ -30,6 +30,12 @@ def _add_commands(app: typer.Typer) -> None:
     app.add_typer(tables, name="table")
 
 
+def _error_form(error: Exception, document: Mapping[str, Any]) -> Mapping[str, Any]:
+    from trellis.dialects.ytsaurus.errors import error_document
+
+    return error_document(error, document)
+
+
 def _schema_formats() -> Sequence[SchemaFormat]:
     from trellis.dialects.ytsaurus.exchange import YTSAURUS
 
@@ -53,6 +59,7 @@ def _propose_schema(
 registration = Registration(
     dialect=_dialect,
     add_commands=_add_commands,
+    error_forms={"table": _error_form},
     schema_formats=_schema_formats,
     propose_schema=_propose_schema,
     destinations={"yt": BroughtDestination(_open, "yt:FOLDER")},

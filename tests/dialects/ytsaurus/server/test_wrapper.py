@@ -133,11 +133,14 @@ def test_control_attributes(table: YtClient) -> None:
 def test_seed_y85_c62_c63_writes_that_fail(table: YtClient) -> None:
     assert error_of(table.write_table, f"<append=%true>{T}", [{"k": "a", "v": 1}]) == (
         301,
-        'row 0: the key ["a";] is less than that of the last row of the table; the table is sorted by k',
+        (
+            '//tmp/t: row 0: the key ["a";] is less than that of the last row of the table; '
+            "the table is sorted by k"
+        ),
     )
     assert error_of(table.write_table, T, [{"k": "a", "v": "x"}]) == (
         307,
-        'row 0, column "v": expected int64, not string "x"',
+        '//tmp/t: row 0, column "v": expected int64, not string "x"',
     )
     assert list(table.read_table(T)) == ROWS
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from trellis.dialects.ytsaurus.client.client import Transaction, YtClient, config, default_client
 from trellis.dialects.ytsaurus.client.formats import DsvFormat, JsonFormat, SchemafulDsvFormat, YsonFormat
+from trellis.dialects.ytsaurus.client.jobs import aggregator, reduce_aggregator
+from trellis.dialects.ytsaurus.client.operation import Operation, OperationState, OperationsTracker
 from trellis.dialects.ytsaurus.client.row_types import (
     Date,
     Datetime,
@@ -29,6 +31,15 @@ from trellis.dialects.ytsaurus.client.row_types import (
     Yson,
     yt_dataclass,
 )
+from trellis.dialects.ytsaurus.client.spec_builders import (
+    EraseSpecBuilder,
+    MapReduceSpecBuilder,
+    MapSpecBuilder,
+    MergeSpecBuilder,
+    ReduceSpecBuilder,
+    RemoteCopySpecBuilder,
+    SortSpecBuilder,
+)
 from trellis.dialects.ytsaurus.client.table_path import TablePath
 from trellis.dialects.ytsaurus.client.table_schema import ColumnSchema, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.client.values import YsonEntity, YsonList, YsonMap, YsonString, YsonUint64
@@ -39,6 +50,7 @@ __all__ = [
     "Date",
     "Datetime",
     "DsvFormat",
+    "EraseSpecBuilder",
     "Float",
     "Int8",
     "Int16",
@@ -46,8 +58,17 @@ __all__ = [
     "Int64",
     "Interval",
     "JsonFormat",
+    "MapReduceSpecBuilder",
+    "MapSpecBuilder",
+    "MergeSpecBuilder",
+    "Operation",
+    "OperationState",
+    "OperationsTracker",
+    "ReduceSpecBuilder",
+    "RemoteCopySpecBuilder",
     "SchemafulDsvFormat",
     "SortColumn",
+    "SortSpecBuilder",
     "TablePath",
     "TableSchema",
     "Timestamp",
@@ -68,8 +89,10 @@ __all__ = [
     "YtHttpResponseError",
     "YtOperationFailedError",
     "YtResponseError",
+    "aggregator",
     "config",
     "default_client",
+    "reduce_aggregator",
     "yt_dataclass",
 ]
 
@@ -78,7 +101,11 @@ YtResponseError = YtHttpResponseError = YtOperationFailedError = YtError
 
 
 def __getattr__(name: str) -> Any:
-    """The methods of the client as functions."""
+    """The methods of the client as functions, which take the client as `client=`."""
     if name.startswith("_") or not hasattr(YtClient, name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(default_client(), name)
+
+    def call(*arguments: Any, client: Any = None, **options: Any) -> Any:
+        return getattr(default_client() if client is None else client, name)(*arguments, **options)
+
+    return call

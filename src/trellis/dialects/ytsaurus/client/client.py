@@ -5,27 +5,25 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
-from trellis.dialects.ytsaurus.client.jobs import map_job, reduce_job
+from trellis.dialects.ytsaurus.client.batch import BatchClient, apply_in_batch
+from trellis.dialects.ytsaurus.client.formats import parse_format
 from trellis.dialects.ytsaurus.client.nodes import NodeCommands
+from trellis.dialects.ytsaurus.client.operation_commands import OperationCommands, path_document
 from trellis.dialects.ytsaurus.client.row_types import make_row_type, row_reader, row_writer
 from trellis.dialects.ytsaurus.client.streams import BlockReader, open_stream
 from trellis.dialects.ytsaurus.client.table_path import TablePath, path_name
-from trellis.dialects.ytsaurus.client.table_schema import SortColumn, TableSchema
+from trellis.dialects.ytsaurus.client.table_schema import TableSchema
 from trellis.dialects.ytsaurus.client.values import from_python, to_python
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
-from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
-from trellis.dialects.ytsaurus.schema.model import SortColumn as StoreSortColumn
-from trellis.dialects.ytsaurus.store import operations, transaction_commands
+from trellis.dialects.ytsaurus.store import transaction_commands
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.database.transactions import DEFAULT_TIMEOUT
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
-from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows, reduce_rows
-from trellis.dialects.ytsaurus.store.operations import MergeMode, OperationSpec
 from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
@@ -36,7 +34,7 @@ config: Final[dict[str, Any]] = {"proxy": {"url": os.environ.get("YT_PROXY")}}
 """`config["proxy"]["url"]` is the store of the functions of the package."""
 
 
-class YtClient(NodeCommands):
+class YtClient(NodeCommands, OperationCommands):
     """Commands on the store of `proxy`, such as yt:FOLDER. Errors are YtError.
 
     A client is for one thread, as that of YTsaurus is.
@@ -98,7 +96,7 @@ class YtClient(NodeCommands):
         path = TablePath(table)
         if path.append:
             path.attributes.pop("schema", None)
-        parsed = _format(format)
+        parsed = parse_format(format)
         rows = _rows(input_stream, parsed, raw)
         write_rows(self.store, path.to_yson_type(), rows, parsed.forms)
 
@@ -112,10 +110,10 @@ class YtClient(NodeCommands):
         raw: bool | None = None,
     ) -> None:
         """Insert rows by their keys, instead of the rows that have these."""
-        parsed = _format(format)
+        parsed = parse_format(format)
         rows = _rows(input_stream, parsed, raw)
         insert_rows(
-            *(self.store, _path(table), rows, parsed.forms),
+            *(self.store, path_document(table), rows, parsed.forms),
             update=update,
             aggregate=aggregate,
         )
@@ -137,10 +135,13 @@ class YtClient(NodeCommands):
         source = open_source(self.store, TablePath(table).to_yson_type())
         if not raw:
             return map(to_python, source.read_rows())
-        return io.BufferedReader(BlockReader(format_rows(source, _format(format), control_attributes or {})))
+        blocks = format_rows(source, parse_format(format), control_attributes or {})
+        return io.BufferedReader(BlockReader(blocks))
 
-    def write_table_structured(self, table: Any, row_type: type, input_stream: Iterable[Any]) -> None:
-        """Write objects of a dataclass. A new table gets its fields as schema."""
+    def write_table_structured(
+        self, table: Any, row_type: type, input_stream: Iterable[Any], **tuning: object
+    ) -> None:
+        """Write objects of a dataclass. A new table gets its fields as schema. Tuning has no effect here."""
         path = TablePath(table)
         schema = self.get_table_schema(path) if self.exists(path) else None
         if "schema" not in path.attributes and (schema is None or schema.is_empty_nonstrict()):
@@ -149,8 +150,13 @@ class YtClient(NodeCommands):
             path.attributes["schema"] = new if sorted_by is None else new.build_schema_sorted_by(sorted_by)
         self.write_table(path, map(row_writer(row_type), input_stream))
 
-    def read_table_structured(self, table: Any, row_type: type | None = None) -> Iterator[Any]:
-        """Objects of a dataclass, of one that is made from the schema if none is named."""
+    def read_table_structured(
+        self, table: Any, row_type: type | None = None, **tuning: object
+    ) -> Iterator[Any]:
+        """Objects of a dataclass, of one that is made from the schema if none is named.
+
+        Tuning has no effect here: rows come in the order of the table.
+        """
         path = TablePath(table)
         if row_type is None:
             columns = {column.name: column.type for column in self.get_table_schema(path).columns}
@@ -160,109 +166,17 @@ class YtClient(NodeCommands):
         source = open_source(self.store, path.to_yson_type())
         return map(row_reader(row_type), source.read_rows())
 
-    # --- Operations -----------------------------------------------------------------------------------
+    # --- Batches --------------------------------------------------------------------------------------
 
-    def run_merge(
-        self,
-        source_table: Any,
-        destination_table: Any,
-        mode: MergeMode = "auto",
-        merge_by: Any = None,
-        spec: Mapping[str, Any] | None = None,
-    ) -> None:
-        document = dict(spec or {})
-        if merge_by is not None:
-            document["merge_by"] = _columns(merge_by)
-        settings = OperationSpec.parse(from_python(document))
-        operations.merge(self.store, _paths(source_table), _path(destination_table), mode, settings)
+    def create_batch_client(
+        self, raise_errors: bool = False, max_batch_size: object = None, concurrency: object = None
+    ) -> BatchClient:
+        """A client that collects commands. The last two have no effect here."""
+        return BatchClient(self, raise_errors)
 
-    def concatenate(self, source_paths: Any, destination_path: Any) -> None:
-        """One table after the other."""
-        operations.merge(self.store, _paths(source_paths), _path(destination_path), "ordered")
-
-    def run_sort(
-        self,
-        source_table: Any,
-        destination_table: Any = None,
-        sort_by: Any = None,
-        spec: Mapping[str, Any] | None = None,
-    ) -> None:
-        keys = parse_sort_columns(from_python(_columns(sort_by or ())), "sort_by")
-        target = _path(source_table if destination_table is None else destination_table)
-        settings = OperationSpec.parse(from_python(spec or {}))
-        operations.sort(self.store, _paths(source_table), target, keys, settings)
-
-    def run_erase(self, table: Any, spec: Mapping[str, Any] | None = None) -> None:
-        operations.erase(self.store, _path(table), OperationSpec.parse(from_python(spec or {})))
-
-    def run_remote_copy(
-        self,
-        source_table: Any,
-        destination_table: Any,
-        cluster_name: str,
-        copy_attributes: bool = False,
-        spec: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Copy a table of another store; `cluster_name` is its URL, yt:FOLDER."""
-        settings = OperationSpec.parse(from_python(spec or {}))
-        with Store.open(cluster_name) as cluster:
-            (source,) = _paths(source_table)
-            operations.remote_copy(
-                *(self.store, cluster, source, _path(destination_table), settings),
-                copy_attributes=copy_attributes,
-            )
-
-    def run_map(
-        self,
-        binary: str | Callable[[Any], Iterable[Any]],
-        source_table: Any,
-        destination_table: Any,
-        local_files: Any = (),
-        format: Any = None,
-        input_format: Any = None,
-        output_format: Any = None,
-        ordered: bool = True,
-    ) -> None:
-        """Rows through a function that takes one and gives some, or a command. Their order is kept."""
-        job = map_job(binary, *_formats(format, input_format, output_format), local_files)
-        map_rows(self.store, job, _paths(source_table), _paths(destination_table))
-
-    def run_reduce(
-        self,
-        binary: str | Callable[[Any, Iterable[Any]], Iterable[Any]],
-        source_table: Any,
-        destination_table: Any,
-        local_files: Any = (),
-        format: Any = None,
-        input_format: Any = None,
-        output_format: Any = None,
-        sort_by: Any = None,
-        reduce_by: Any = None,
-    ) -> None:
-        """The rows of each key through a function that takes both, or a command. Inputs are sorted."""
-        job = reduce_job(binary, *_formats(format, input_format, output_format), local_files)
-        keys = _sort_columns(reduce_by, "reduce_by"), _sort_columns(sort_by, "sort_by")
-        reduce_rows(self.store, job, _paths(source_table), _paths(destination_table), *keys)
-
-    def run_map_reduce(
-        self,
-        mapper: str | Callable[[Any], Iterable[Any]] | None,
-        reducer: str | Callable[[Any, Iterable[Any]], Iterable[Any]],
-        source_table: Any,
-        destination_table: Any,
-        format: Any = None,
-        map_local_files: Any = (),
-        reduce_local_files: Any = (),
-        sort_by: Any = None,
-        reduce_by: Any = None,
-    ) -> None:
-        """As a map, a sort and a reduce, without tables between them."""
-        formats = _formats(format, None, None)
-        map_step = None if mapper is None else map_job(mapper, *formats, map_local_files)
-        reduce_step = reduce_job(reducer, *formats, reduce_local_files)
-        keys = _sort_columns(reduce_by, "reduce_by"), _sort_columns(sort_by, "sort_by")
-        sources, targets = _paths(source_table), _paths(destination_table)
-        map_reduce_rows(self.store, map_step, reduce_step, sources, targets, *keys)
+    def batch_apply(self, function: Callable[..., Any], data: Iterable[Any]) -> list[Any]:
+        """The results of `function(item, client=...)` for all items, as one batch."""
+        return apply_in_batch(self, function, data)
 
     # --- Transactions ---------------------------------------------------------------------------------
 
@@ -382,32 +296,6 @@ def default_client() -> YtClient:
     if url not in _clients:
         _clients[url] = YtClient(url)
     return _clients[url]
-
-
-def _path(table: Any) -> Any:
-    return TablePath(table).to_yson_type()
-
-
-def _paths(tables: Any) -> list[Any]:
-    return [_path(table) for table in (tables if isinstance(tables, list | tuple) else [tables])]
-
-
-def _columns(columns: Any) -> Any:
-    return [columns] if isinstance(columns, str | SortColumn | Mapping) else list(columns)
-
-
-def _sort_columns(columns: Any, name: str) -> Sequence[StoreSortColumn]:
-    return () if columns is None else parse_sort_columns(from_python(_columns(columns)), name)
-
-
-def _formats(format: Any, input_format: Any, output_format: Any) -> tuple[Format, Format]:
-    return _format(input_format or format), _format(output_format or format)
-
-
-def _format(format: Any) -> Format:
-    if format is None:
-        return Format("yson", {"format": "text"})
-    return format if isinstance(format, Format) else Format.parse(str(format))
 
 
 def _rows(source: Any, format: Format, raw: bool | None) -> Iterable[Any]:

@@ -40,3 +40,10 @@ def _settings(attributes: Mapping[str, Any] | None, **settings: Any) -> dict[str
     named = {name: value for name, value in settings.items() if value is not None}
     result: dict[str, Any] = from_python({**(attributes or {}), **named})
     return result
+
+
+def parse_format(format: Any) -> Format:
+    """The format that a script names; YSON if it names none."""
+    if format is None:
+        return Format("yson", {"format": "text"})
+    return format if isinstance(format, Format) else Format.parse(str(format))

@@ -56,17 +56,33 @@ class NodeCommands(ABC):
     def mkdir(self, path: Any, recursive: bool = False) -> None:
         self.create("map_node", path, recursive, ignore_existing=recursive)
 
-    def get(self, path: Any, attributes: Sequence[str] = ()) -> Any:
-        return to_python(node_attributes.get(self.store, path_name(path), attributes))
+    def get(
+        self,
+        path: Any,
+        max_size: object = None,
+        attributes: Sequence[str] | None = None,
+        read_from: object = None,
+    ) -> Any:
+        """An attribute, or a whole tree of nodes: `max_size` and `read_from` have no effect here."""
+        return to_python(node_attributes.get(self.store, path_name(path), attributes or ()))
 
     def set(self, path: Any, value: Any) -> None:
         node_attributes.set_attribute(self.store, path_name(path), from_python(value))
 
-    def exists(self, path: Any) -> bool:
+    def exists(self, path: Any, read_from: object = None) -> bool:
         return node_attributes.exists(self.store, path_name(path))
 
-    def list(self, path: Any, attributes: Sequence[str] = (), absolute: bool = False) -> Any:
-        names = to_python(node_attributes.list_children(self.store, path_name(path), attributes))
+    def list(
+        self,
+        path: Any,
+        max_size: object = None,
+        absolute: bool = False,
+        attributes: Sequence[str] | None = None,
+        sort: object = None,
+        read_from: object = None,
+    ) -> Any:
+        """The names of all children, sorted: `max_size`, `sort` and `read_from` have no effect here."""
+        names = to_python(node_attributes.list_children(self.store, path_name(path), attributes or ()))
         return [f"{path_name(path)}/{escape_name(name)}" for name in names] if absolute else names
 
     def remove(self, path: Any, recursive: bool = False, force: bool = False) -> None:

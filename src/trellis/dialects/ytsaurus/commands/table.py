@@ -204,7 +204,9 @@ def sort_tables(
 @tables.command("remote-copy")
 @expand_groups
 def copy_from_store(
-    source: Annotated[str, option("--src", metavar="PATH", panel=HOW, help="The table that is copied.")],
+    source: Annotated[
+        list[str], option("--src", metavar="PATH", panel=HOW, help="The table that is copied.")
+    ],
     target: Target,
     cluster: Annotated[
         str, option("--cluster", metavar="URL", panel=HOW, help="The store of --src, yt:FOLDER.")
@@ -219,13 +221,17 @@ def copy_from_store(
     debug: Debug = False,
 ) -> None:
     """Copy a table of another store."""
+    from trellis.dialects.ytsaurus.errors import YtError
     from trellis.dialects.ytsaurus.store.operations import OperationSpec, remote_copy
     from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
+    from trellis.dialects.ytsaurus.store.store import Store
 
+    if len(source) != 1:
+        raise YtError(f"remote copy takes exactly one table, not {len(source)}; copy one after the other")
     settings = OperationSpec.parse(parse_map(spec, "--spec"))
-    with open_store(cluster) as other, open_store(at) as store:
+    with Store.open(cluster, create=False) as other, open_store(at) as store:
         remote_copy(
-            store, other, source, target, settings, EngineChoice(*engine), copy_attributes=copy_attributes
+            store, other, source[0], target, settings, EngineChoice(*engine), copy_attributes=copy_attributes
         )
     print_report({"path": target}, "", json)
 

@@ -20,7 +20,7 @@ def read_json(stream: BinaryIO, *, encode_utf8: bool) -> Iterator[Row]:
         try:
             row = json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise YtError(f"line {number} is not a JSON object: {error}") from None
+            raise YtError(f"line {number} is not a JSON object: {_reason(error)}") from None
         if not isinstance(row, dict):
             raise YtError(f'line {number} is not a JSON object; expected a row such as {{"k": 1}}')
         try:
@@ -51,6 +51,15 @@ def to_json(value: Any, *, encode_utf8: bool = False) -> Any:
 def from_json(value: Any, *, encode_utf8: bool = False) -> Any:
     """The document of which `to_json` made this. Raises YtError."""
     return _decode(value, encode_utf8)
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"{error.msg[:1].lower()}{error.msg[1:].removesuffix(' at')}, character {error.colno}"
+        case UnicodeDecodeError():
+            return f"byte {error.start} is not UTF-8"
+    return str(error)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

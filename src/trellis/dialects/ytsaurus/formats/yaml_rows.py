@@ -23,7 +23,7 @@ def read_yaml(stream: BinaryIO) -> Iterator[Row]:
         try:
             document = next(documents, _END)
         except YAMLError as error:
-            raise YtError(f"document {number} is not YAML: {error}") from None
+            raise YtError(f"document {number} is not YAML: {_reason(error)}") from None
         if document is _END:
             return
         if not isinstance(document, Mapping):
@@ -41,13 +41,18 @@ def load_yaml(data: bytes) -> Any:
     try:
         return _decode(_yaml().load(data))
     except YAMLError as error:
-        raise YtError(f"the value is not YAML: {error}") from None
+        raise YtError(f"the value is not YAML: {_reason(error)}") from None
 
 
 def dump_yaml(value: Any) -> bytes:
     buffer = io.BytesIO()
     _yaml().dump(_encode(value), buffer)
     return buffer.getvalue()
+
+
+def _reason(error: YAMLError) -> str:
+    """In one line."""
+    return " ".join(str(error).split())
 
 
 _END = object()

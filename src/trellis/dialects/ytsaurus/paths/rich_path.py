@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.paths.parser import split_path
 from trellis.dialects.ytsaurus.paths.ranges import RowRange, parse_ranges
 from trellis.dialects.ytsaurus.schema.document import parse_flag, parse_schema
@@ -59,9 +59,7 @@ def parse_path(path: Any, switches: Switches = DEFAULT_SWITCHES) -> RichPath:
         columns=_names(attributes, "columns"),
         ranges=parse_ranges(attributes),
         append=_flag(attributes, "append"),
-        sorted_by=parse_sort_columns(attributes["sorted_by"], "sorted_by")
-        if "sorted_by" in attributes
-        else None,
+        sorted_by=_sorted_by(attributes, switches),
         schema=None if schema is None else parse_schema(schema, switches),
         rename_columns=_renames(attributes),
         optimize_for=parse_optimize_for(attributes.get("optimize_for")),
@@ -79,6 +77,17 @@ def parse_sort_columns(value: Any, place: str) -> tuple[SortColumn, ...]:
     return tuple(_sort_column(item, place) for item in value)
 
 
+def check_sort_orders(columns: Iterable[SortColumn], switches: Switches, place: str) -> None:
+    """Raises YtError (314) for a descending order where the store has none."""
+    for column in columns:
+        if column.sort_order == "descending" and not switches.enable_descending:
+            raise YtError(
+                f"{place}: sort_order of {column.name} is descending; expected ascending (the switch "
+                "enable_descending allows both)",
+                ErrorCode.INVALID_SCHEMA,
+            )
+
+
 def parse_optimize_for(value: Any) -> str | None:
     if value is None:
         return None
@@ -90,6 +99,8 @@ def parse_optimize_for(value: Any) -> str | None:
 
 def _sort_column(item: Any, place: str) -> SortColumn:
     if isinstance(item, str | bytes):
+        if not item:
+            raise YtError(f"{place} has a column without a name")
         return SortColumn(to_key(item))
     if isinstance(item, Mapping) and isinstance(item.get("name"), str | bytes):
         order = to_key(item.get("sort_order", "ascending"))
@@ -99,6 +110,14 @@ def _sort_column(item: Any, place: str) -> SortColumn:
             return SortColumn(to_key(item["name"]), "descending")
         raise YtError(f"{place}: sort_order is {order!r}; expected ascending")
     raise YtError(f"{place} has an item that is neither a name nor {{name=...; sort_order=...}}")
+
+
+def _sorted_by(attributes: Mapping[str, Any], switches: Switches) -> tuple[SortColumn, ...] | None:
+    if "sorted_by" not in attributes:
+        return None
+    columns = parse_sort_columns(attributes["sorted_by"], "sorted_by")
+    check_sort_orders(columns, switches, "sorted_by")
+    return columns
 
 
 def _names(attributes: Mapping[str, Any], key: str) -> tuple[str, ...] | None:

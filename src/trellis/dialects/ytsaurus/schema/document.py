@@ -17,7 +17,7 @@ from trellis.dialects.ytsaurus.schema.validation import (
 )
 from trellis.dialects.ytsaurus.switches import DEFAULT_SWITCHES, Switches
 from trellis.dialects.ytsaurus.types.document import parse_type, type_document
-from trellis.dialects.ytsaurus.types.model import Type, is_nullable
+from trellis.dialects.ytsaurus.types.model import ANY, Type, is_nullable
 from trellis.dialects.ytsaurus.types.simple import SIMPLE_NAMES, simple_type, type_of_simple
 from trellis.dialects.ytsaurus.yson.values import Attributed, split_attributes, to_key
 from trellis.errors import nearest
@@ -34,7 +34,7 @@ class SchemaReading:
     """What a document says, and all that is wrong with it."""
 
     schema: TableSchema
-    """Without the columns that could not be read."""
+    """Without the columns that could not be read; those whose types could not are of the type any."""
     faults: tuple[Fault, ...]
     warnings: tuple[Fault, ...]
 
@@ -145,16 +145,18 @@ class _Reader:
         texts = {key: self._text(place, document, key) for key in _TEXTS}
         if not name:
             self._fault(place, column_name_fault(name) or "")
-        if type is None or not name:
+        if not name:
             return None
         order = texts["sort_order"]
         if order not in (None, "ascending", "descending"):
             self._fault(place, f"sort_order is {order!r}; expected ascending")
             order = None
         self._warn_of_unknown(place, document, _KEYS)
+        if type is None:  # what is held against the type is left away, all else is checked
+            texts |= {"expression": None, "aggregate": None}
         return Column(
             name,
-            type,
+            type or ANY,
             order,  # type: ignore[arg-type]
             expression=texts["expression"],
             aggregate=texts["aggregate"],
@@ -162,7 +164,7 @@ class _Reader:
             group=texts["group"],
             stable_name="" if texts["stable_name"] in (None, name) else str(texts["stable_name"]),
             max_inline_hunk_size=self._size(place, document),
-            materialized=self._materialized(place, document),
+            materialized=self._materialized(place, document) if type else None,
             constraint=texts["constraint"],
         )
 

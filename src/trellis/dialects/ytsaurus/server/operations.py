@@ -160,7 +160,7 @@ def _run_remote_copy(store: Store, spec: Mapping[str, Any], clusters: Mapping[st
         raise YtError(f"there is no cluster {name!r}; start the server with --cluster {name}=yt:FOLDER")
     if len(sources) != 1:
         raise YtError(f"remote_copy takes one table, not {len(sources)}")
-    with Store.open(clusters[name]) as cluster:
+    with Store.open(clusters[name], create=False) as cluster:
         remote_copy(
             store,
             cluster,

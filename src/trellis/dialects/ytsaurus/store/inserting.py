@@ -24,7 +24,7 @@ from trellis.dialects.ytsaurus.store.reading import open_source
 from trellis.dialects.ytsaurus.store.rewriting.execution import OutputFiles, sort_batches
 from trellis.dialects.ytsaurus.store.rewriting.planning import Piece
 from trellis.dialects.ytsaurus.store.store import Store
-from trellis.dialects.ytsaurus.store.writing import commit_slices
+from trellis.dialects.ytsaurus.store.writing import commit_slices, errors_in_table
 from trellis.dialects.ytsaurus.values.aggregation import aggregate_values
 from trellis.dialects.ytsaurus.values.order import encode_key
 from trellis.dialects.ytsaurus.values.rows import RowValidator
@@ -75,7 +75,8 @@ def insert_rows(
                 "whose schema has unique_keys=%true"
             )
         rules = InsertRules(table.schema, update, aggregate)
-        inserted, count = _collect(rules, rows, forms)
+        with errors_in_table(name):
+            inserted, count = _collect(rules, rows, forms)
         source = open_source(store, name)
         operation, kept = secrets.token_hex(8), list[str]()
         files = OutputFiles(store.files, table.schema, table.optimize_for, operation, (source.row_source,))

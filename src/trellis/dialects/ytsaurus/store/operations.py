@@ -18,7 +18,7 @@ from trellis.dialects.ytsaurus.inference.operations import (
     merge_keys,
 )
 from trellis.dialects.ytsaurus.inference.writes import WritePlan
-from trellis.dialects.ytsaurus.paths.rich_path import parse_path, parse_sort_columns
+from trellis.dialects.ytsaurus.paths.rich_path import check_sort_orders, parse_path, parse_sort_columns
 from trellis.dialects.ytsaurus.schema.document import parse_flag
 from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.store.chunks import Slice
@@ -35,7 +35,7 @@ from trellis.dialects.ytsaurus.store.rewriting.planning import (
     plan_sorted_merge,
 )
 from trellis.dialects.ytsaurus.store.store import Store
-from trellis.dialects.ytsaurus.store.writing import commit_slices, last_row_key
+from trellis.dialects.ytsaurus.store.writing import commit_slices, errors_in_table, last_row_key
 from trellis.dialects.ytsaurus.yson.values import to_key
 
 MergeMode = Literal["unordered", "ordered", "sorted", "auto"]
@@ -103,6 +103,7 @@ def sort(
     engine: EngineChoice = AUTOMATIC,
 ) -> None:
     """Rows of equal keys keep their order. Raises YtError; the output stays as it was then."""
+    check_sort_orders(sort_by, store.switches, "sort_by")
     with locked_output(store, target, "sort into") as output:
         inputs = open_inputs(store, sources)
         inference = (spec or OperationSpec()).inference
@@ -207,7 +208,8 @@ class _Job:
         slices: list[Slice] = []
         kept: list[str] = []
         try:
-            yield files, slices
+            with errors_in_table(output.path.path):
+                yield files, slices
             plan = WritePlan(schema, self.result.mode, output.plan.append)
             commit_slices(store, output.table, plan, output.optimize_for, slices)
             kept += (part.chunk.id for part in slices)

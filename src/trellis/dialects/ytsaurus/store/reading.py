@@ -138,7 +138,9 @@ class TableSource:
     @property
     def row_source(self) -> RowSource:
         version, path = self.version, self.path
-        return RowSource(version.files, version.info.schema, path.columns, path.rename_columns or {})
+        return RowSource(
+            version.files, version.info.schema, path.columns, path.rename_columns or {}, path.path
+        )
 
     @property
     def schema(self) -> TableSchema:

@@ -17,6 +17,8 @@ class RowSource:
     columns: tuple[str, ...] | None = None
     """Under their new names."""
     renames: Mapping[str, str] = field(default_factory=dict)
+    path: str = ""
+    """Of the table, for errors."""
 
     def old_keys(self, keys: Sequence[SortColumn]) -> list[SortColumn]:
         """Key columns as the table calls them."""

@@ -52,8 +52,11 @@ class Store:
         self.files = ChunkFiles(folder / "chunks")
 
     @classmethod
-    def open(cls, url: str) -> Store:
-        """The store of `yt:FOLDER?switch=value`. Switches of the URL are kept. Raises UsageError."""
+    def open(cls, url: str, *, create: bool = True) -> Store:
+        """The store of `yt:FOLDER?switch=value`. Switches of the URL are kept.
+
+        Raises UsageError, without `create` also where there is no store in the folder.
+        """
         scheme, _, address = url.partition(":")
         path, _, query = address.partition("?")
         if scheme != "yt" or not path:
@@ -62,6 +65,8 @@ class Store:
         catalog_url = options.pop("catalog", "")
         switches = Switches.parse(options)
         folder = Path(path)
+        if not create and not (folder / "chunks").is_dir():
+            raise UsageError(f"there is no store in the folder {folder}")
         for name in ("chunks", "locks"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         store = cls(folder, _open_database(folder, catalog_url), switches, (TRUNK,))

@@ -38,7 +38,10 @@ def write_rows(store: Store, path: Any, rows: Iterable[Row], forms: ValueForms =
         validator = RowValidator(plan.schema, forms)
         valid_rows = (validator.validate(row) for row in rows)
         last_key = last_row_key(store, table) if plan.append else None
-        with written_chunks(store, plan.schema, optimize_for, valid_rows, last_key) as slices:
+        with (
+            errors_in_table(table.path),
+            written_chunks(store, plan.schema, optimize_for, valid_rows, last_key) as slices,
+        ):
             commit_slices(store, table, plan, optimize_for, slices)
     return sum(part.rows for part in slices)
 
@@ -49,6 +52,15 @@ def parse_rows(format: Format, source: bytes | BinaryIO) -> Iterator[Row]:
         return format.read_rows(source)
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     return read_arrow(stream) if format.name == "arrow" else read_parquet(stream)
+
+
+@contextmanager
+def errors_in_table(path: str) -> Iterator[None]:
+    """Errors of rows with the table that these are written to."""
+    try:
+        yield
+    except YtError as error:
+        raise error.in_table(path) from None
 
 
 @contextmanager

@@ -161,6 +161,20 @@ class ReduceFunction:
             yield from _call(self.function, outputs, key, rows)
 
 
+@dataclass(frozen=True)
+class GroupsFunction:
+    """A function that takes all keys of a task with their rows, or the rows alone, and gives rows."""
+
+    function: Callable[[Iterable[Any]], Iterable[Row]]
+    with_keys: bool
+    input_forms: ValueForms = DEFAULT_FORMS
+    output_forms: ValueForms = DEFAULT_FORMS
+
+    def run(self, groups: Iterable[RowGroup], outputs: int) -> Iterator[OutputRow]:
+        rows = groups if self.with_keys else chain.from_iterable(rows for _, rows in groups)
+        yield from _call(self.function, outputs, rows)
+
+
 def _write_blocks(stream: IO[bytes], blocks: Iterable[bytes]) -> None:
     try:
         with stream:

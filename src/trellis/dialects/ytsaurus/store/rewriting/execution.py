@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.store.chunks import BATCH_ROWS, ChunkFiles, ChunkWriter, Key, Slice
 from trellis.dialects.ytsaurus.store.columns import decode_rows, stored_name
@@ -58,7 +59,13 @@ class OutputFiles:
         converter = BatchConverter(part.chunk.schema, source, self.schema)
         row = piece.first_row + start
         for batch in source.files.read_batches(part.cut(start, end), converter.needed):
-            yield row, converter.convert(batch, row)
+            try:
+                converted = converter.convert(batch, row)
+            except YtError as error:
+                attributes = {"input": source.path, **error.attributes}
+                message = f"{error.message} (from {source.path})" if source.path else error.message
+                raise YtError(message, error.code, attributes=attributes) from None
+            yield row, converted
             row += batch.num_rows
 
 
