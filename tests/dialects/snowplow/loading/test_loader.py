@@ -185,7 +185,7 @@ def test_values_that_do_not_fit_are_kept_beside(warehouse: SqlWarehouse, tmp_pat
         ("tug_count", "many"),
     ]
     assert {event for _, event, _, _ in kept} == {event_id(1)}
-    assert kept[-1][-1] == "not convertible: text into SMALLINT"
+    assert kept[-1][-1] == "not an integer of 16 bits"
 
 
 def test_words_that_a_server_takes_for_values_are_kept_beside(

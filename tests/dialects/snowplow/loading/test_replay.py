@@ -59,6 +59,22 @@ def test_failed_events_are_rows_with_reason_schema_and_pointer(
     assert message.startswith(f"{VESSEL_CALL}1-0-0: /berth maxLength: ")
 
 
+def test_a_value_that_its_type_does_not_take_is_named_by_its_place(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"draft size": {"type": "integer"}})])
+    line = enriched_line(1, vessel_call("1-0-0", **{"draft size": 2**63}))
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format="parquet"))
+    assert warehouse.execute("SELECT reason, schema, pointer, message FROM atomic.failed_events") == [
+        (
+            "loader_runtime_error",
+            f"{VESSEL_CALL}1-0-0",
+            "/draft size",
+            f"{VESSEL_CALL}1-0-0: /draft size type: '9223372036854775808' is not an integer of 64 bits",
+        )
+    ]
+
+
 def test_events_are_replayed_once_their_schema_is_published(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     registry = write_registry(tmp_path, "1-0-0")
     lines = [

@@ -288,9 +288,9 @@ def test_d11_texts_are_whole_in_files_and_loads_cut_them(tmp_path: Path, format:
 @pytest.mark.parametrize(
     ("key", "value", "reason"),
     [
-        ("tugCount", "many", "column tug_count: 'many' is not convertible: text into bigint of 16"),
-        ("draughtM", "1,5", "column draught_m: '1,5' is not convertible: text into double"),
-        ("arrivedAt", "soon", "column arrived_at: 'soon' is not convertible: text into timestamp"),
+        ("tugCount", "many", "/tugCount type: 'many' is not an integer of 16 bits"),
+        ("draughtM", "1,5", "/draughtM type: '1,5' is not a number of at most 1.8e308"),
+        ("arrivedAt", "soon", "/arrivedAt type: 'soon' is not a time such as 2031-04-05T06:00:00Z"),
     ],
 )
 def test_an_event_with_a_value_that_its_type_does_not_take_is_bad(

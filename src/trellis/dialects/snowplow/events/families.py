@@ -176,6 +176,11 @@ class FamilyRows(FamilySchemas):
     def projection(self, key: SchemaKey, validate: bool) -> EntityProjection | None:
         if (key, validate) not in self._projections:
             self._projections[key, validate] = self._make_projection(key, validate)
+    def pointer_of(self, key: SchemaKey, column: str) -> str:
+        """Where entities of a version have the values of a column."""
+        pointers = (item.pointer for item in self.tables[key].columns if item.name == column)
+        return next(pointers, None) or "/"
+
         return self._projections[key, validate]
 
     @cached_property
