@@ -44,6 +44,35 @@ def test_an_older_run_goes_into_a_newer_table(warehouse: SqlWarehouse, tmp_path:
     ]
 
 
+def test_the_balance_of_a_load_counts_the_copies_that_shredding_dropped(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path)
+    call = vessel_call("1-0-0", berth="A")
+    lines = [enriched_line(1, call, event_fingerprint="f")] * 3 + [enriched_line(2, call), "no event"]
+    run = shred(tmp_path, warehouse, registry, lines)
+    report = load(warehouse, registry, run)
+    assert report.balance == "events in 5 = loaded 2 + failed 1 + dropped 2"
+    assert report.rows == {TABLE: 2, "events": 2}
+    figures = ("loaded_events", "failed_events", "dropped_events")
+    assert [report.to_dict()[name] for name in figures] == [2, 1, 2]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_events_of_self_describing_json_count_although_they_have_no_row_in_events(
+    warehouse: SqlWarehouse, tmp_path: Path, format: str
+) -> None:
+    registry = write_registry(tmp_path)
+    json_event = {**vessel_call("1-0-0", berth="A"), "id": "e-1", "at": "2031-04-05T06:00:00Z"}
+    lines = [json.dumps(json_event), enriched_line(1, vessel_call("1-0-0", berth="B")), "{}"]
+    settings = {"id_path": "id", "time_path": "at"}
+    run = shred(tmp_path, warehouse, registry, lines, format=format, settings=settings)
+    assert RunManifest.read(run).completion_document("")["data"]["count"] == {"good": 2, "bad": 1}
+    report = load(warehouse, registry, run)
+    assert report.balance == "events in 3 = loaded 2 + failed 1 + dropped 0"
+    assert report.rows == {TABLE: 2, "events": 1}
+
+
 def test_r86_what_was_published_since_the_run_does_not_widen_the_table(
     warehouse: SqlWarehouse, tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ def loaded(trellis: Trellis, folder: Path) -> Trellis:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[-2:] == [
         f"{RUN}: 2 events failed, see table failed_events",
-        f"{RUN}: events in 3 = loaded 1 + failed 2",
+        f"{RUN}: events in 3 = loaded 1 + failed 2 + dropped 0",
     ]
     write_registry(folder)
     return trellis

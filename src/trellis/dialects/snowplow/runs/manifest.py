@@ -84,6 +84,14 @@ class RunManifest:
     layout: Layout = "model"
     compat: bool = False
     """Columns and rows are those of Snowplow's own code."""
+    dropped: int = 0
+    """Copies of events that have no rows."""
+    json_events: int = 0
+    """Good events of self-describing JSON, which have no row in `events`."""
+
+    @property
+    def event_rows(self) -> int:
+        return self.good - self.json_events
 
     def completion_document(self, version: str) -> dict[str, Any]:
         """As loaders of Snowplow read it; the schema of this document allows nothing more."""
@@ -122,6 +130,8 @@ class RunManifest:
             "format": self.format,
             "layout": self.layout,
             "compat": self.compat,
+            "dropped": self.dropped,
+            "json_events": self.json_events,
             "tables": [vars(table) for table in self.tables],
         }
 
@@ -156,6 +166,8 @@ class RunManifest:
                 tuple(_table(table) for table in families["tables"]),
                 families.get("layout", "model"),
                 families.get("compat", False),
+                families.get("dropped", 0),
+                families.get("json_events", 0),
             )
         except (KeyError, TypeError, ValueError, IgluError) as error:
             raise SchemaError(

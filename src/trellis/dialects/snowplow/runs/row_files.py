@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.dialects.snowplow.events.families import DATA, RECORD_COLUMN, SCHEMA_COLUMNS
+from trellis.dialects.snowplow.events.families import DATA, JSON_SIGN, RECORD_COLUMN, SCHEMA_COLUMNS
 from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
 from trellis.dialects.snowplow.rows.csv import Event, legacy_document
 from trellis.dialects.snowplow.runs.duplicates import Duplicates
@@ -65,6 +65,16 @@ def distinct_rows(path: str, columns: Sequence[str]) -> set[tuple[str, ...]]:
             return {(*constants, text) for text in bounds[-1]}
         table = file.read(columns).group_by([*columns]).aggregate([])
     return {*zip(*table.to_pydict().values(), strict=True)}
+
+
+def count_json_rows(path: str) -> int:
+    """How many rows of a staged file are of self-describing JSON. Statistics say it of most files."""
+    with pq.ParquetFile(path) as file:
+        bounds = _bounds(file, RECORD_COLUMN)
+        if bounds and bounds[1] < JSON_SIGN:
+            return 0
+        records = file.read([RECORD_COLUMN]).column(0)
+    return int(pc.sum(pc.starts_with(records, JSON_SIGN)).as_py() or 0)
 
 
 def _bounds(file: pq.ParquetFile, name: str) -> tuple[str, str] | None:
