@@ -114,6 +114,10 @@ def test_archive(loaded: Trellis, folder: Path) -> None:
     ran = loaded("snowplow", "archive", "out", "--into", "archive", *WAREHOUSE)
     assert (ran.code, ran.err, ran.out) == (0, "", f"{RUN}: moved to archive/{RUN}")
     assert not (folder / "out" / RUN).exists()
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--reason", "schema_violation")
+    assert ran.err == "error: --reason: there is no 'schema_violation': did you mean 'schema_violations'?"
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--of-schema", "org.harbor/x")
+    assert (ran.code, ran.err[:28]) == (2, "error: --of-schema: 'org.har")
     ran = loaded(
         "snowplow", "load", "archive", "--schema", "registry", "--to", "duckdb:other.duckdb", "--json"
     )
@@ -208,7 +212,8 @@ def test_commands_that_look_make_no_file(loaded: Trellis, folder: Path) -> None:
     adopt = ("adopt", "vessel_call", "--version", "iglu:org.harbor/vessel_call/jsonschema/1-0-0", "--dry-run")
     ran = loaded("snowplow", "status", "out", *where, "--json")
     assert (ran.code, [(run["run"], run["state"]) for run in ran.json["runs"]]) == (0, [(RUN, "unloaded")])
-    for words in (("verify",), ("archive", "out", "--into", "archive"), adopt):
+    replay = ("replay", "--engine", "inline")
+    for words in (("verify",), ("archive", "out", "--into", "archive"), adopt, adopt[:-1], replay):
         ran = loaded("snowplow", *words, *where)
         assert (ran.code, ran.err) == (
             3,

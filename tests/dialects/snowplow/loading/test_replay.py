@@ -117,7 +117,8 @@ def test_events_are_replayed_once_their_schema_is_mended(warehouse: SqlWarehouse
 def test_only_events_of_a_reason_are_replayed(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     registry = write_registry(tmp_path, "1-0-0")
     lines = ["no event", enriched_line(2, vessel_call("1-1-0", berth="B"))]
-    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    run = shred(tmp_path, warehouse, registry, lines)
+    load(warehouse, registry, run)
     registry = write_registry(tmp_path)
     assert replay(warehouse, registry, "loader_parsing_error").to_dict() == {
         "tried": 1,
@@ -126,6 +127,7 @@ def test_only_events_of_a_reason_are_replayed(warehouse: SqlWarehouse, tmp_path:
         "tables": [],
         "statements": [],
     }
+    assert warehouse.execute("SELECT base, count_good FROM atomic.manifest") == [(f"{run}/", 0)]
     assert replay(warehouse, registry, schema=f"{VESSEL_CALL}1-1-0").loaded == 1
 
 

@@ -74,7 +74,7 @@ def load_runs(
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_loaded
 
-    with open_loader(to, schema, dataset, verify, retries) as loader:
+    with open_loader(to, schema, dataset, verify, retries, missing="make") as loader:
         print_reports("runs", loader.load(place), json, show_loaded)
 
 
@@ -95,5 +95,5 @@ def show_status(
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_states
 
-    with open_loader(to, schema, dataset, read_only=True, missing_ok=True) as loader:
+    with open_loader(to, schema, dataset, read_only=True, missing="empty") as loader:
         print_reports("runs", loader.status(place, since, until), json, show_states)

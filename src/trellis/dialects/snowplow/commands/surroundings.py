@@ -34,7 +34,7 @@ class LoadedDataset:
         return f"{self.dataset} in {redacted(self.url)}"
 
     def tables(self) -> Sequence[TableStatus]:
-        warehouse = open_warehouse(self.url, read_only=True)
+        warehouse = open_warehouse(self.url, read_only=True, missing="refuse")
         try:
             return TableInspector(
                 warehouse, StoreRegistry("this registry", self.store), self.dataset
@@ -43,7 +43,7 @@ class LoadedDataset:
             warehouse.close()
 
     def failures(self) -> Sequence[FailureGroup]:
-        warehouse = open_warehouse(self.url, read_only=True)
+        warehouse = open_warehouse(self.url, read_only=True, missing="refuse")
         try:
             rows = warehouse.select(self.dataset, FAILED_EVENTS, _COLUMNS, {"replayed_at": None})
         finally:

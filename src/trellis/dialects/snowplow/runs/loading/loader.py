@@ -132,7 +132,11 @@ class RunLoader:
     def load_run(
         self, run: Path, finish: Callable[[RunCommit], None] | None = None, *, keeps_failed: bool = True
     ) -> RunReport:
-        """Load one run folder. `finish` does what belongs to the same commit."""
+        """Load one run folder. `finish` does what belongs to the same commit.
+
+        With `keeps_failed` its failed events become rows. Without, as they are rows already, a run in which
+        all have failed leaves no row of MANIFEST.
+        """
         if not is_complete(run):
             return RunReport(run.name, "incomplete")
         manifest = RunManifest.of_loadable(run)
@@ -147,7 +151,8 @@ class RunLoader:
                 load.keep_failed_events()
             if finish is not None:
                 finish(commit)
-            commit.append_rows(MANIFEST, [manifest_row(manifest, load.now)])
+            if keeps_failed or manifest.good:
+                commit.append_rows(MANIFEST, [manifest_row(manifest, load.now)])
         return report
 
     def _load_with_retries(self, run: Path) -> RunReport:
@@ -209,14 +214,14 @@ class _RunLoad:
             rows,
             [statement for change in changes.values() for statement in change.statements],
             discards,
+            self.manifest.good,
             self.manifest.bad,
+            self.manifest.dropped,
             [changes[table.table].table for table in self.manifest.tables if table.is_recovered],
             {full: name for names in shortened for full, name in names.items()},
             "; ".join(sorted(filter(None, refusals))),
         )
-            self.manifest.good,
 
-            self.manifest.dropped,
     def keep_failed_events(self) -> None:
         rows, count = failed_rows(self.run, self.manifest, self.now), 0
         while batch := list(islice(rows, _BATCH)):

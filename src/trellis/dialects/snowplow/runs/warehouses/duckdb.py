@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from trellis.destinations.refusals import first_line
 from trellis.destinations.scan.connections import lock_holder
@@ -20,6 +20,8 @@ from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
 from trellis.errors import DestinationError
 
+MissingFile = Literal["make", "refuse", "empty"]
+"""What becomes of a file that is not there: it is made, refused, or counts as an empty one."""
 _LONGEST_LINE: Final = 64 << 20
 _INTEGERS: Final = ("SMALLINT", "INT", "BIGINT")
 _INTEGER: Final = "'^[-+]?[0-9]+$'"
@@ -36,9 +38,9 @@ _COLUMNS: Final = """
 class DuckDBWarehouse(SqlWarehouse):
     """The file at `path`, or a database in memory."""
 
-    def __init__(self, path: str, *, read_only: bool = False, missing_ok: bool = False) -> None:
+    def __init__(self, path: str, *, read_only: bool = False, missing: MissingFile = "make") -> None:
         self.profile, self.shown = PROFILES["duckdb"], path
-        self.read_only, self.missing_ok = read_only, missing_ok
+        self.read_only, self.missing = read_only, missing
         self.reconnect()
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -112,8 +114,8 @@ class DuckDBWarehouse(SqlWarehouse):
     def reconnect(self) -> None:
         import duckdb
 
-        is_missing = self.read_only and not Path(self.shown).exists()
-        if is_missing and not self.missing_ok:
+        is_missing = self.missing != "make" and not Path(self.shown).exists()
+        if is_missing and self.missing == "refuse":
             raise DestinationError(
                 f"{self.shown}: no such file; expected the DuckDB file that runs are loaded into"
             )
