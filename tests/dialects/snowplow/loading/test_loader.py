@@ -116,7 +116,8 @@ def test_r87_the_table_migrates_by_position_not_by_number(warehouse: SqlWarehous
             "mine",
             (
                 "its comment is 'mine'; expected one of 1-0-0, 1-1-0, 1-2-0, 1-0-1, 1-2-1 of "
-                "org.harbor/vessel_call/jsonschema/1, the last version whose columns it has"
+                "org.harbor/vessel_call/jsonschema/1, the last version whose columns it has; set it, or let "
+                "`trellis snowplow adopt` find it"
             ),
         ),
     ],

@@ -88,6 +88,12 @@ def test_adopt(loaded: Trellis) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.endswith(f"{TABLE} is {VESSEL_CALL}1-0-0")
     assert loaded("snowplow", "verify", *WAREHOUSE).code == 0
+    assert loaded(*adopt).code == 0, "the name that was given stays known"
+    change(f"ALTER TABLE atomic.{TABLE} RENAME COLUMN dock TO berth")
+    assert loaded(*adopt).out.splitlines() == ["{}", f"{TABLE} is {VESSEL_CALL}1-0-0"]
+    assert loaded("snowplow", "verify", *WAREHOUSE).code == 0
+    ran = loaded("snowplow", "adopt", "events", *WAREHOUSE)
+    assert ran.err.startswith("error: events has no schema, so there is nothing to adopt")
     ran = loaded(*adopt, "--column", "berth")
     assert (ran.code, ran.err) == (2, "error: --column berth: expected POINTER=NAME, such as /berth=dock")
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from trellis.cli.output.console import console, counted, grid, indented
 from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.commands.arguments import ReplayArguments, ShredArguments
 from trellis.dialects.snowplow.commands.runs import open_loader, verification_of
 from trellis.dialects.snowplow.commands.shredder import open_shredder
+from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.runs.loading.adoption import Adoption, TableAdopter, key_of_table
 from trellis.dialects.snowplow.runs.loading.archive import ArchivedRun
 from trellis.dialects.snowplow.runs.loading.inspection import TableStatus
@@ -54,15 +56,20 @@ def adopt(
     """
     named = dict(map(_named_column, columns))
     with open_loader(to, schema, dataset, read_only=dry_run) as loader:
+        if name == EVENTS:
+            raise UsageError(
+                f"{EVENTS} has no schema, so there is nothing to adopt; `trellis snowplow load` names the "
+                "columns that it lacks"
+            )
         tables = loader.warehouse.tables(dataset)
         if name not in tables:
             raise UsageError(f"{dataset}: there is no table {name!r}{nearest(name, sorted(tables))}")
         table, families = tables[name], FamilyVersions(loader.registry, loader.warehouse.profile)
-        key = key_of_table(name, loader.registry.list_keys(), table.comment, families)
+        key = key_of_table(name, table.comment, families)
         adopter = TableAdopter(families, named)
         adoption = adopter.adopt(name, table, families.versions(key.family), version)
         if not dry_run and not adoption.obstacles:
-            if adoption.overlay.overrides:
+            if adoption.overlay != (families.overlay(key.family) or Overlay({})):
                 loader.registry.put_overlay(key.family, adoption.overlay)
             loader.warehouse.set_comment(dataset, name, str(adoption.version))
     return adoption

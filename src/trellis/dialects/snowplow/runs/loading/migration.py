@@ -97,7 +97,8 @@ class FamilyVersions:
         if key is None or key not in listed:
             raise SchemaError(
                 f"{name}: its comment is {table.comment!r}; expected one of {_versions(listed)} of "
-                f"{listed[0].family}, the last version whose columns it has"
+                f"{listed[0].family}, the last version whose columns it has; set it, or let "
+                "`trellis snowplow adopt` find it"
             )
         return key
 
