@@ -114,16 +114,16 @@ def test_replay(loaded: Trellis) -> None:
         "snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--json", "--reason", "generic_error"
     )
     assert ran.json == {"tried": 0, "loaded": 0, "failed": {}, "tables": [], "statements": []}
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--reason", "schema_violation")
+    assert ran.err == "error: --reason: there is no 'schema_violation': did you mean 'schema_violations'?"
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--of-schema", "org.harbor/x")
+    assert (ran.code, ran.err[:28]) == (2, "error: --of-schema: 'org.har")
 
 
 def test_archive(loaded: Trellis, folder: Path) -> None:
     ran = loaded("snowplow", "archive", "out", "--into", "archive", *WAREHOUSE)
     assert (ran.code, ran.err, ran.out) == (0, "", f"{RUN}: moved to archive/{RUN}")
     assert not (folder / "out" / RUN).exists()
-    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--reason", "schema_violation")
-    assert ran.err == "error: --reason: there is no 'schema_violation': did you mean 'schema_violations'?"
-    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--of-schema", "org.harbor/x")
-    assert (ran.code, ran.err[:28]) == (2, "error: --of-schema: 'org.har")
     ran = loaded(
         "snowplow", "load", "archive", "--schema", "registry", "--to", "duckdb:other.duckdb", "--json"
     )
@@ -138,6 +138,8 @@ def test_script(loaded: Trellis) -> None:
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert (lines[0], lines[1], lines[-1]) == (f"-- {RUN}", "BEGIN TRANSACTION;", "END TRANSACTION;")
+    [run] = loaded(*script, "--stage", "s3://acme/shredded", "--json").json["runs"]
+    assert (run["run"], run["sql"].rstrip("\n")) == (RUN, ran.out)
     ran = loaded(*script, "--stage", "/shredded")
     assert ran.code == 2
     assert ran.err.startswith(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,15 +122,16 @@ def redshift_scripts(
     dataset: str,
     verify: str,
     max_errors: int,
-) -> Iterator[str]:
-    """Raises UsageError, SchemaError."""
+) -> dict[str, str]:
+    """The script of each run, by its name. Raises UsageError, SchemaError."""
     if not stage.startswith("s3://"):
         raise UsageError(
             f"--stage {stage}: Redshift copies from S3; name the folder of the runs, s3://BUCKET/PATH"
         )
     tables = read_catalog(Path(catalog)) if catalog else {}
     script = RedshiftScript(open_registry(schema), dataset, stage, role, verification_of(verify), max_errors)
-    return script.scripts(find_runs(place), tables)
+    runs = find_runs(place)
+    return dict(zip([run.name for run in runs], script.scripts(runs, tables), strict=True))
 
 
 def _named_column(text: str) -> tuple[str, str]:
