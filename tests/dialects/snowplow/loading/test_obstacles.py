@@ -201,6 +201,18 @@ def test_b21_a_user_without_create_is_told_at_once(
 
 
 @postgres_alone
+def test_b21_a_user_who_may_create_tables_but_no_schemas_loads_into_one_that_is_there(
+    url: str, warehouse: SqlWarehouse, registry: str, run: Path, postgres: Server, database: str
+) -> None:
+    name = f"loader_{database}"
+    postgres.run(f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
+    warehouse.execute(f"CREATE SCHEMA atomic AUTHORIZATION {name}")
+    other = PostgresWarehouse(postgres.url(database, user=name, password="x"))
+    assert load(other, registry, run).rows == {TABLE: 3, "events": 3}
+    other.close()
+
+
+@postgres_alone
 def test_b22_a_locked_table_is_waited_for(
     url: str, warehouse: SqlWarehouse, registry: str, run: Path
 ) -> None:
