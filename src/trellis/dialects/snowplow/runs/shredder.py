@@ -79,8 +79,8 @@ class Shredder:
         layout = self.settings.get("layout", "model")
         if layout == "wide" and self.format == "orc":
             raise UsageError(
-                "loaders of Snowplow know wide rows in Parquet and JSON; write them with --format parquet or "
-                "json"
+                "the manifest of a run allows wide rows in Parquet and JSON alone, not in ORC; choose "
+                "--format parquet, which Spark and DuckDB read, or --layout model"
             )
         if layout == "model" and self.format == "json":
             raise UsageError(
