@@ -32,11 +32,12 @@ def test_lint_of_sound_schemas(trellis: Any, schemas: Path) -> None:
 def test_lint_ends_with_1_where_there_is_an_error(trellis: Any, schemas: Path) -> None:
     change(schemas / "1-0-0", properties={"berth": {"type": "integer", "minimum": 9, "maximum": 3}})
     (schemas / "1-1-0").write_text("{")
+    (schemas / "1-2-1").write_bytes(b"\xff\xfe{")
     (schemas / ".DS_Store").write_bytes(b"\xff")
     (schemas / "1-2-0").rename(schemas / "1-2-5")
     ran = trellis("registry", "lint", "--at", "schemas", "--json")
     report = json.loads(ran.out)
-    assert (ran.code, report["schemas"], report["errors"]) == (1, 5, 3)
+    assert (ran.code, report["schemas"], report["errors"]) == (1, 5, 4)
     errors = [issue for issue in report["issues"] if issue["level"] == "ERROR"]
     folder = "org.harbor/vessel_call/jsonschema"
     assert errors == [
@@ -55,6 +56,13 @@ def test_lint_ends_with_1_where_there_is_an_error(trellis: Any, schemas: Path) -
             "message": (
                 "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
             ),
+        },
+        {
+            "file": f"{folder}/1-2-1",
+            "level": "ERROR",
+            "linter": "json",
+            "pointer": "",
+            "message": "not UTF-8 text (byte 1); save it as UTF-8",
         },
         {
             "file": f"{folder}/1-2-5",

@@ -13,7 +13,7 @@ from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
 from trellis.dialects.snowplow.lints.issues import Issue, Level
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
-from trellis.errors import SchemaError
+from trellis.errors import SchemaError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +84,7 @@ def lint_folder(folder: FolderRegistry, skip: Collection[str]) -> LintReport:
 def _lint_file(folder: FolderRegistry, path: Path, skip: Collection[str]) -> list[Issue]:
     try:
         document = read_document(path)
-    except SchemaError as error:
+    except (SchemaError, UsageError) as error:
         return [Issue("ERROR", "json", "", str(error).removeprefix(f"{path}: "))]
     issues = lint_document(document, skip)
     if not any(issue.linter in ("self", "schemaUri", "depth") for issue in issues):

@@ -44,6 +44,10 @@ def open_service(
     if profiles:
         kinds = replace(kinds, profiles=tuple(map(get_profile, profiles)))
     from trellis.dialects.snowplow.commands.surroundings import HttpPromotion, LoadedDataset
+    from trellis.dialects.snowplow.runs.warehouses.locator import check_warehouse
+
+    if warehouse:
+        check_warehouse(warehouse[0])
 
     schemas = SchemaStore.open(store)
     settings = ServerSettings(

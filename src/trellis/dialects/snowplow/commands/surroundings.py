@@ -67,7 +67,8 @@ class HttpPromotion:
         return redacted(self.url)
 
     def promote(self, documents: Sequence[SchemaDocument], key: str, *, public: bool) -> Iterator[Promotion]:
-        publish = http_publisher(HttpRegistry.open(self.url, key or None), public)
+        registry = HttpRegistry.open(self.url, key or None, key_place="the form")
+        publish = http_publisher(registry, public)
         for document in documents:
             outcome, message = publish(document)
             yield Promotion(document.key, outcome, message)

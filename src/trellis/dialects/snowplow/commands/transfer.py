@@ -109,7 +109,13 @@ def pull_registry(at: str, path: str, *, force: bool = False) -> TransferReport:
     root = Path(path)
     if root.exists() and not (root.is_dir() and (force or not any(root.iterdir()))):
         raise UsageError(f"{path} is there already; name a new folder, or write over it with --force")
-    schemas = [source.stored(key) for key in source.list_keys()]
+    try:
+        keys = source.list_keys()
+    except UsageError:
+        raise UsageError(
+            f"{at} has no list of its schemas, so they cannot be pulled; copy its files"
+        ) from None
+    schemas = [source.stored(key) for key in keys]
     for schema in schemas:
         key = schema.key
         file = root / "schemas" / key.vendor / key.name / key.format / str(key.version)
@@ -169,7 +175,7 @@ def http_publisher(registry: HttpRegistry, public: bool) -> Publish:
         if answer.ok:
             return ("patched" if fields.get("updated") else "created"), "; ".join(fields.get("notes", ()))
         reason = _reason(fields, f"HTTP {answer.status}")
-        hint = "; set TRELLIS_REGISTRY_KEY to a key that may publish it" if answer.status == 403 else ""
+        hint = f"; give a key that may publish it in {registry.key_place}" if answer.status == 403 else ""
         return "refused", f"{reason}{hint}"
 
     return publish
