@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 
 def show_statuses(statuses: Sequence[TableStatus], out: Console) -> None:
+    if not statuses:
+        out.print("no tables of schemas", style="bold")
+        return
     table = grid("Table", "State", "Version", "Registry", whole=("Table",))
     for status in statuses:
         versions = (uri.rpartition("/")[2] for uri in (status.version, status.last))

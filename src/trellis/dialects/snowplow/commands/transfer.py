@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -93,9 +93,10 @@ def push_folder(path: str, at: str, *, public: bool, assume_order: bool = False)
         target = HttpRegistry.open(at, registry_key())
         publish = http_publisher(target, public)
     keys = [*exported] if exported else _ordered_keys(folder)
+    overlays = _overlays(folder, keys)
     report = TransferReport(tuple(_push(folder, keys, publish)))
     if not report.refused:
-        for family, overlay in _overlays(folder, keys).items():
+        for family, overlay in overlays.items():
             target.put_overlay(family, overlay)
     return report
 
@@ -215,9 +216,17 @@ def _restore(
     yield from (Transfer(schema.key, "restored") for schema in schemas)
 
 
-def _overlays(folder: FolderRegistry, keys: Iterable[SchemaKey]) -> dict[Family, Overlay]:
-    families = dict.fromkeys(key.family for key in keys)
-    return {family: overlay for family in families if (overlay := folder.overlay(family))}
+def _overlays(folder: FolderRegistry, keys: Collection[SchemaKey]) -> dict[Family, Overlay]:
+    """Raises SchemaError for one that does not fit the table of its schemas."""
+    overlays: dict[Family, Overlay] = {}
+    for family in dict.fromkeys(key.family for key in keys):
+        if overlay := folder.overlay(family):
+            try:
+                overlay.check([folder.schema(key) for key in keys if key.family == family])
+            except SchemaError as error:
+                raise SchemaError(f"{folder.root / str(family)}{OVERLAY_SUFFIX}: {error}") from None
+            overlays[family] = overlay
+    return overlays
 
 
 def _ordered_keys(folder: FolderRegistry) -> list[SchemaKey]:
