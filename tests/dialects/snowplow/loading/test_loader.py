@@ -153,6 +153,49 @@ def test_r89_b20_a_table_without_one_of_its_columns_is_refused(
     assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(1,)]
 
 
+@pytest.mark.parametrize(
+    ("column", "retyped", "sentence"),
+    [
+        (f"{TABLE}.draught_m", "SMALLINT", "draught_m is SMALLINT, expected {double}; mend the table"),
+        (f"{TABLE}.arrived_at", "DATE", "arrived_at is DATE, expected TIMESTAMP; mend the table"),
+        (
+            "events.tr_total",
+            "BIGINT",
+            "events: tr_total is BIGINT, expected {decimal}; the column would not keep",
+        ),
+    ],
+)
+def test_b20_a_column_that_would_round_or_cut_its_values_is_refused(
+    warehouse: SqlWarehouse, tmp_path: Path, column: str, retyped: str, sentence: str
+) -> None:
+    """A warehouse rounds 2.25 for an integer without a word."""
+    registry, (table, name) = write_registry(tmp_path), column.split(".")
+    call = vessel_call("1-1-0", berth="A", draughtM=2.25, arrivedAt="2031-04-05T06:00:00Z")
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [enriched_line(1, call)]))
+    warehouse.execute(f"ALTER TABLE atomic.{table} ALTER COLUMN {name} TYPE {retyped}")
+    run = shred(tmp_path, warehouse, registry, [enriched_line(2, call, tr_total="2.25")])
+    expected = {
+        "double": "DOUBLE PRECISION" if warehouse.profile.name == "postgres" else "DOUBLE",
+        "decimal": "DECIMAL (18, 2)" if warehouse.profile.name == "postgres" else "DECIMAL(18,2)",
+    }
+    with pytest.raises(SchemaError) as refusal:
+        load(warehouse, registry, run)
+    assert sentence.format(**expected) in str(refusal.value)
+    assert warehouse.execute("SELECT count(*) FROM atomic.events") == [(1,)]
+
+
+def test_columns_that_keep_their_values_in_another_type_are_taken(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry, call = write_registry(tmp_path), vessel_call("1-2-1", berth="A", draughtM=2.25, tugCount=3)
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [enriched_line(1, call)]))
+    for name, retyped in (("draught_m", "VARCHAR"), ("tug_count", "BIGINT")):
+        warehouse.execute(f"ALTER TABLE atomic.{TABLE} ALTER COLUMN {name} TYPE {retyped}")
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [enriched_line(2, call)]))
+    stored = warehouse.execute(f"SELECT draught_m, tug_count FROM atomic.{TABLE}")
+    assert stored == [("2.25", 3), ("2.25", 3)]
+
+
 def test_r90_a_run_is_loaded_once(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     registry = write_registry(tmp_path)
     run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", berth="A"))])

@@ -37,8 +37,8 @@ Verify = Annotated[
         "--verify",
         metavar="NAME",
         panel=HOW,
-        help="What of a table is compared before a load: count (default), its columns; definition, also "
-        "their types and places.",
+        help="What of a table is compared before a load: count (default), its columns, and that they keep "
+        "all values; definition, also their types and places.",
     ),
 ]
 

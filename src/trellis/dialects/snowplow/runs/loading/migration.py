@@ -23,8 +23,8 @@ from trellis.dialects.snowplow.runs.loading.records import DefinitionRecord
 from trellis.dialects.snowplow.runs.loading.verification import (
     Difference,
     Verification,
+    compare_columns,
     compare_definitions,
-    compare_names,
     type_text,
 )
 from trellis.dialects.snowplow.runs.manifest import RunManifest, RunTable
@@ -232,7 +232,7 @@ class TablePlanner:
     def _differences(
         self, real: RealTable, columns: Sequence[Column], *, every: bool = False
     ) -> list[Difference]:
-        compare = compare_definitions if every or self.verification == "definition" else compare_names
+        compare = compare_definitions if every or self.verification == "definition" else compare_columns
         return compare(real, (*METADATA, *columns), self.profile)
 
     def _migrated(self, real: RealTable, before: FamilyTable, target: FamilyTable) -> TableChange:
