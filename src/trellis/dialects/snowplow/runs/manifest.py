@@ -159,15 +159,15 @@ class RunManifest:
                 datetime.fromisoformat(times["jobCompleted"]),
                 _time(times["min"]),
                 _time(times["max"]),
-                count["good"],
-                count["bad"],
+                _count(count["good"]),
+                _count(count["bad"]),
                 families["algorithm"],
                 families["profile"],
                 tuple(_table(table) for table in families["tables"]),
                 families.get("layout", "model"),
                 families.get("compat", False),
-                families.get("dropped", 0),
-                families.get("json_events", 0),
+                _count(families.get("dropped", 0)),
+                _count(families.get("json_events", 0)),
             )
         except (KeyError, TypeError, ValueError, IgluError) as error:
             raise SchemaError(
@@ -214,7 +214,14 @@ def find_runs(place: str) -> list[Path]:
 
 def _table(document: Mapping[str, Any]) -> RunTable:
     lists: dict[str, Sequence[str]] = {name: tuple(document[name]) for name in ("keys", "columns")}
-    return RunTable(**{**document, **lists})
+    return RunTable(**{**document, **lists, "rows": _count(document["rows"])})
+
+
+def _count(value: object) -> int:
+    """Raises TypeError."""
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is no number of rows")
+    return value
 
 
 def _text(time: datetime | None) -> str | None:

@@ -101,12 +101,27 @@ def is_typed(path: Path) -> bool:
     return path.suffix in (".parquet", ".orc")
 
 
+def unreadable(place: Path, reason: object) -> SchemaError:
+    """The error for files of a run that are not what the shredder wrote."""
+    return SchemaError(
+        f"{place}: cannot be read ({reason}); it was changed after the run was shredded, shred the run again"
+    )
+
+
 def read_typed(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The rows of a file of a run in these columns. Raises SchemaError."""
-    if path.suffix == ".parquet":
-        for batch in read_rows([str(path)], columns):
-            yield batch.select([*columns])
-        return
+    try:
+        yield from _read_parquet(path, columns) if path.suffix == ".parquet" else _read_orc(path, columns)
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise unreadable(path, error) from None
+
+
+def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for batch in read_rows([str(path)], columns):
+        yield batch.select([*columns])
+
+
+def _read_orc(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     file = orc.ORCFile(str(path))
     for stripe in range(file.nstripes):
         try:

@@ -13,7 +13,7 @@ from trellis.destinations.scan.connections import lock_holder
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.row_files import is_typed, read_texts, read_typed
+from trellis.dialects.snowplow.runs.row_files import is_typed, read_texts, read_typed, unreadable
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
@@ -49,19 +49,30 @@ class DuckDBWarehouse(SqlWarehouse):
         try:
             return self.connection.execute(statement, [*values]).fetchall()
         except duckdb.Error as error:
-            raise DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}") from None
+            raise self._refused(error) from None
+
+    def _refused(self, error: Exception) -> DestinationError:
+        return DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}")
 
     def tables(self, dataset: str) -> Mapping[str, RealTable]:
         return group_columns(self.execute(_COLUMNS, (dataset,)))
 
     def stage_texts(self, job: CopyJob) -> Staging:
+        import duckdb
+
         staging = Staging.beside(job.sources)
         with self._source(job) as source:
-            self.execute(
+            statement = (
                 f"CREATE OR REPLACE TEMP TABLE {staging.table} AS "
                 f"SELECT {', '.join(_texts(job))}, row_number() OVER () - 1 AS {staging.row_number} "
                 f"FROM {source}"
             )
+            try:
+                self.connection.execute(statement)
+            except duckdb.InvalidInputException as error:
+                raise unreadable(job.folder, first_line(error)) from None
+            except duckdb.Error as error:
+                raise self._refused(error) from None
         return staging
 
     def validity(self, column: CopyColumn) -> str:
