@@ -219,7 +219,11 @@ def test_r84_copies_are_dropped_and_events_that_share_an_id_get_new_ones(tmp_pat
     )
     [report] = shred(tmp_path, write_registry(tmp_path))
     assert (report.rows.read, report.rows.loaded, report.rows.dropped) == (5, 4, 1)
-    assert {table.name: table.rows for table in report.tables} == {"events": 4, "org_harbor_vessel_call_1": 4}
+    assert {table.name: table.rows for table in report.tables} == {
+        "events": 4,
+        "org_harbor_vessel_call_1": 4,
+        "com_snowplowanalytics_snowplow_duplicate_1": 2,
+    }
     folder = tmp_path / "out" / RUN
     atomic = lines(folder / "vendor=com.snowplowanalytics.snowplow/name=atomic/model=1/part-00000.txt")
     ids = [row[6] for row in atomic]

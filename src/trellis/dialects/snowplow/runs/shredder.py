@@ -31,7 +31,7 @@ from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback, 
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of
-from trellis.pipelines.report import Report
+from trellis.pipelines.report import Report, TableReport
 from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.schema.model import Schema
 
@@ -134,9 +134,13 @@ def _report_of_files(report: Report, target: RunFolder) -> Report:
         )
         for table in report.tables
     )
+    names = {table.name for table in tables}
+    contexts = tuple(  # of events that got new ids
+        TableReport(name, rows, created=True) for name, rows in target.written.items() if name not in names
+    )
     return replace(
         report,
-        tables=tables,
+        tables=(*tables, *contexts),
         changes=(),
         rejected_lines=str(target.path / BAD_PATH),
         notes=(*report.notes, *renamed_note(target.duplicates)),
