@@ -110,6 +110,8 @@ def test_replay(loaded: Trellis) -> None:
             ("A", None),
             ("B", 1.5),
         ]
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "-q")
+    assert ran.out == "  1 failed again: loader_parsing_error"
     ran = loaded(
         "snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--json", "--reason", "generic_error"
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trellis.cli.output.console import console, counted, grid, indented
+from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.columns.overlay import Overlay
 from trellis.dialects.snowplow.commands.arguments import ReplayArguments, ShredArguments
@@ -102,16 +103,20 @@ def open_replayer(loader: RunLoader, schema: str, arguments: ReplayArguments) ->
 
 
 def show_replay(report: ReplayReport, out: Console) -> None:
-    out.print(f"{counted(report.tried, 'failed event')}: {report.loaded} loaded", style="bold")
+    """What failed again alone, where the user wants no more."""
+    if not is_quiet():
+        out.print(f"{counted(report.tried, 'failed event')}: {report.loaded} loaded", style="bold")
     for reason, count in report.failed.most_common():
         out.print(f"  {count} failed again: {reason}")
-    if report.run:
+    if report.run and not is_quiet():
         for statement in report.run.statements:
             out.print(statement, soft_wrap=True)
 
 
 def show_archived(runs: Sequence[ArchivedRun]) -> None:
     for run in runs:
+        if run.target and is_quiet():
+            continue
         state = f"moved to {run.target}" if run.target else "not loaded, left alone"
         console().print(f"{run.run}: {state}", soft_wrap=True)
 
