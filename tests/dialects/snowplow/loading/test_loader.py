@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
@@ -192,8 +193,15 @@ def test_columns_that_keep_their_values_in_another_type_are_taken(
     for name, retyped in (("draught_m", "VARCHAR"), ("tug_count", "BIGINT")):
         warehouse.execute(f"ALTER TABLE atomic.{TABLE} ALTER COLUMN {name} TYPE {retyped}")
     load(warehouse, registry, shred(tmp_path, warehouse, registry, [enriched_line(2, call)]))
+    warehouse.execute("ALTER TABLE atomic.events ALTER COLUMN domain_sessionidx TYPE SMALLINT")
+    for number, session in ((3, "7"), (4, "32768")):
+        line = enriched_line(number, call, domain_sessionidx=session)
+        run = shred(tmp_path, warehouse, registry, [line])
+        with pytest.raises(DestinationError) if number == 4 else nullcontext():
+            load(warehouse, registry, run)
     stored = warehouse.execute(f"SELECT draught_m, tug_count FROM atomic.{TABLE}")
-    assert stored == [("2.25", 3), ("2.25", 3)]
+    assert stored == [("2.25", 3)] * 3
+    assert warehouse.execute("SELECT max(domain_sessionidx) FROM atomic.events") == [(7,)]
 
 
 def test_r90_a_run_is_loaded_once(warehouse: SqlWarehouse, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from trellis.dialects.snowplow.columns.column_types import ColumnType
 from trellis.dialects.snowplow.columns.flatten import Column
@@ -16,6 +16,7 @@ from trellis.errors import SchemaError
 
 Verification = Literal["count", "definition"]
 """What a load looks at: the columns, and whether they keep all values; or their types and places, too."""
+_INTEGERS: Final = frozenset(("SMALLINT", "INT", "BIGINT"))
 DifferenceKind = Literal["missing", "extra", "type", "not null", "place"]
 
 
@@ -48,16 +49,19 @@ def compare_columns(table: RealTable, columns: Sequence[Column], profile: Profil
 def lossy_columns(table: RealTable, columns: Sequence[Column], profile: Profile) -> Iterator[Difference]:
     """Columns of a type that rounds or cuts values of their schemas, or takes none.
 
-    Not those of texts, of which everything is kept, nor those of types that no schema has.
+    Not those of texts, of which everything is kept, nor those of types that no schema has. A smaller integer
+    than one is expected does neither: warehouses refuse what is beyond it.
     """
     real = {column.name: column for column in table.columns}
     for column in columns:
         actual = real_type(real[column.name]) if column.name in real else None
         if actual is None or actual.name in ("CHAR", "VARCHAR"):
             continue
+        is_refused = {actual.name, column.type.name} <= _INTEGERS
         is_time_of_date = (actual.name, column.type.name) == ("TIMESTAMP", "DATE")
         expected, text = profile.type_text(column.type), type_text(real[column.name], profile)
-        if text != expected and not is_time_of_date and not holds(actual, column.type):
+        is_kept = text == expected or is_time_of_date or is_refused or holds(actual, column.type)
+        if not is_kept:
             yield Difference(column.name, "type", expected, text)
 
 
