@@ -42,6 +42,10 @@ def test_a_key_for_everything_and_keys_for_a_vendor(trellis: Any, store_url: str
         ("org.harbor", "READ"),
         ("org.harbor", "CREATE_VENDOR"),
     ]
+    for prefix in ("", "org harbor"):
+        ran = trellis("registry", "keygen", "--at", store_url, "--vendor", prefix)
+        expected = "expected the beginning of vendors such as com.acme, or * for all"
+        assert (ran.code, ran.err) == (2, f"error: --vendor {prefix!r}: {expected}")
     assert trellis("registry", "keygen", "--at", store_url).err == (
         "error: name whom the keys are for: --vendor com.acme, or --super for one key to everything"
     )
