@@ -29,14 +29,46 @@ def test_lint_of_sound_schemas(trellis: Any, schemas: Path) -> None:
     assert (ran.code, ran.out) == (0, "5 schemas: 0 errors, 0 warnings, 0 remarks")
 
 
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ("{", "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (
+            '{"/brth": {"column": "dock"}}',
+            "org_harbor_vessel_call_1 has no column of /brth: did you mean '/berth'?",
+        ),
+        (
+            '{"/berth": {"colum": "dock"}}',
+            "/berth: expected the texts column, type, encode and the number position",
+        ),
+    ],
+)
+def test_lint_of_an_overlay_that_does_not_fit(
+    trellis: Any, schemas: Path, overlay: str, message: str
+) -> None:
+    (schemas / "1.overlay.json").write_text(overlay)
+    ran = trellis("registry", "lint", "--at", "schemas", "--json")
+    [issue] = json.loads(ran.out)["issues"]
+    assert (ran.code, issue["file"], issue["linter"], issue["message"]) == (
+        1,
+        "org.harbor/vessel_call/jsonschema/1.overlay.json",
+        "overlay",
+        message,
+    )
+    ran = trellis("registry", "push", "schemas", "--at", "sqlite:registry.db")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"error: schemas/org.harbor/vessel_call/jsonschema/1.overlay.json: {message}"
+
+
 def test_lint_ends_with_1_where_there_is_an_error(trellis: Any, schemas: Path) -> None:
     change(schemas / "1-0-0", properties={"berth": {"type": "integer", "minimum": 9, "maximum": 3}})
     (schemas / "1-1-0").write_text("{")
+    (schemas / "1-2-1").write_bytes(b"\xff\xfe{")
     (schemas / ".DS_Store").write_bytes(b"\xff")
     (schemas / "1-2-0").rename(schemas / "1-2-5")
     ran = trellis("registry", "lint", "--at", "schemas", "--json")
     report = json.loads(ran.out)
-    assert (ran.code, report["schemas"], report["errors"]) == (1, 5, 3)
+    assert (ran.code, report["schemas"], report["errors"]) == (1, 5, 4)
     errors = [issue for issue in report["issues"] if issue["level"] == "ERROR"]
     folder = "org.harbor/vessel_call/jsonschema"
     assert errors == [
@@ -55,6 +87,13 @@ def test_lint_ends_with_1_where_there_is_an_error(trellis: Any, schemas: Path) -
             "message": (
                 "not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
             ),
+        },
+        {
+            "file": f"{folder}/1-2-1",
+            "level": "ERROR",
+            "linter": "json",
+            "pointer": "",
+            "message": "not UTF-8 text (byte 1); save it as UTF-8",
         },
         {
             "file": f"{folder}/1-2-5",

@@ -12,6 +12,7 @@ from trellis.dialects.snowplow.enriched.fields import LINE_EXTENSIONS
 from trellis.dialects.snowplow.events.families import SCHEMA_COLUMNS
 from trellis.dialects.snowplow.events.line_projection import line_projection
 from trellis.dialects.snowplow.events.router import EventRouter, family_rows, read_record
+from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.options import NAMES
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.schemas import SnowplowSchemas
@@ -75,10 +76,15 @@ class SnowplowDeadLetters(DefaultDeadLetters):
     def dead_letter(
         self, schema: Schema, table: str, row: Mapping[str, Any], column: str, value: Any, reason: str
     ) -> None:
-        if families_of(schema).options.is_run:
-            origin = table if table == EVENTS else f"iglu:{'/'.join(row[name] for name in SCHEMA_COLUMNS)}"
-            shown = repr(str(value)[:_MOST_SHOWN])
-            raise BadEvent("loader_runtime_error", f"{origin}: column {column}: {shown} is {reason}")
+        families = families_of(schema)
+        if not families.options.is_run:
+            return
+        place = f"{EVENTS}: {column}"
+        if table != EVENTS:
+            key = SchemaKey.parse(f"iglu:{'/'.join(row[name] for name in SCHEMA_COLUMNS)}")
+            place = f"{key}: {families.table_rows_of(str(key.family)).pointer_of(key, column)}"
+        shown = repr(str(value)[:_MOST_SHOWN])
+        raise BadEvent("loader_runtime_error", f"{place} type: {shown} is {reason}")
 
 
 class Snowplow(DialectDefaults):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from trellis.dialects.snowplow.columns.profiles import describe_values
 from trellis.evolution.dialect.defaults import DefaultTypes
 from trellis.evolution.dialect.types import LossyCast, Rejection
 from trellis.evolution.scalars.kinds import Kind
@@ -34,5 +35,4 @@ class SnowplowTypes(DefaultTypes):
         if known.data_type == "text" and known.precision is not None and kind.type == "text":
             limit = known.precision
             return LossyCast(f"cut to {limit} characters", lambda value: value[:limit])
-        expected = known.data_type if known.precision is None else f"{known.data_type} of {known.precision}"
-        return Rejection(f"not convertible: {kind.type} into {expected}")
+        return Rejection(f"not {describe_values(known)}")

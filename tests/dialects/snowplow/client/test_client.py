@@ -134,6 +134,27 @@ def test_b14_an_answer_that_is_none_is_no_missing_schema(site: Site, status: int
         HttpRegistry(site.url).schema(key("1-0-0"))
 
 
+@pytest.mark.parametrize(
+    ("answer", "lists", "error"),
+    [
+        (b"[]", True, "no versions in http"),
+        (b"{}", True, "answers no list of addresses"),
+        (b"{}", False, r"1-0-0: \$schema is None"),
+    ],
+)
+def test_b14_a_server_that_gives_one_answer_to_all_is_not_asked_forever(
+    site: Site, answer: bytes, lists: bool, error: str
+) -> None:
+    class Alike(dict[str, bytes]):
+        def get(self, path: str, default: object = None) -> bytes | None:
+            return answer if lists or not path.endswith("/1") else None
+
+    site.files = Alike()
+    with pytest.raises((SchemaError, RegistryUnavailable), match=error):
+        HttpRegistry(site.url).versions(Family("org.harbor", "vessel_call", "jsonschema", 1))
+    assert len(site.paths) < 5
+
+
 def test_b14_a_registry_that_is_slow_is_no_missing_schema() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"

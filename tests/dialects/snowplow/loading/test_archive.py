@@ -54,6 +54,18 @@ def test_a_move_that_was_interrupted_is_finished(warehouse: DuckDBWarehouse, tmp
     assert (archived.target, run.exists()) == (archive / run.name, False)
 
 
+def test_an_archive_is_not_moved_into_itself(warehouse: DuckDBWarehouse, tmp_path: Path) -> None:
+    """The run is the one that is there, also where its folder has another path."""
+    registry = write_registry(tmp_path)
+    run = shred(tmp_path, warehouse, registry, [enriched_line(1)])
+    load(warehouse, registry, run)
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    for archive in (tmp_path / "out", tmp_path / "link"):
+        with pytest.raises(UsageError, match="it is in the archive already; name another folder with --into"):
+            list(archive_runs(loader(warehouse, registry), str(tmp_path / "out"), archive))
+    assert (run / COMPLETION_FILE).is_file()
+
+
 def test_another_run_of_the_same_name_stays(warehouse: DuckDBWarehouse, tmp_path: Path) -> None:
     registry = write_registry(tmp_path)
     run = shred(tmp_path, warehouse, registry, [enriched_line(1)])

@@ -40,10 +40,9 @@ def test_b05_b06_b07_values_are_loaded_as_they_are_or_discarded(
     assert (report.rows, report.failed) == ({TABLE: len(loaded), "events": len(loaded)}, len(bad))
     discards = [("berth", LONG, f"cut to {LENGTH} characters")] * is_postgres
     if not bad:
-        double = "DOUBLE PRECISION" if is_postgres else "DOUBLE"
         discards += [
-            ("size", "1e400", f"not convertible: text into {double}"),
-            ("tugs", "9223372036854775808", "not convertible: text into BIGINT"),
+            ("size", "1e400", "not a number of at most 1.8e308"),
+            ("tugs", "9223372036854775808", "not an integer of 64 bits"),
         ]
     kept = rows(any_warehouse, "_trellis_discards", "column_name", "value", "reason") if discards else []
     assert kept == sorted(discards, key=str)

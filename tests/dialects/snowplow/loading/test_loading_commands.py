@@ -36,7 +36,7 @@ def loaded(trellis: Trellis, folder: Path) -> Trellis:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines()[-2:] == [
         f"{RUN}: 2 events failed, see table failed_events",
-        f"{RUN}: events in 3 = loaded 1 + failed 2",
+        f"{RUN}: events in 3 = loaded 1 + failed 2 + dropped 0",
     ]
     write_registry(folder)
     return trellis
@@ -88,6 +88,12 @@ def test_adopt(loaded: Trellis) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.endswith(f"{TABLE} is {VESSEL_CALL}1-0-0")
     assert loaded("snowplow", "verify", *WAREHOUSE).code == 0
+    assert loaded(*adopt).code == 0, "the name that was given stays known"
+    change(f"ALTER TABLE atomic.{TABLE} RENAME COLUMN dock TO berth")
+    assert loaded(*adopt).out.splitlines() == ["{}", f"{TABLE} is {VESSEL_CALL}1-0-0"]
+    assert loaded("snowplow", "verify", *WAREHOUSE).code == 0
+    ran = loaded("snowplow", "adopt", "events", *WAREHOUSE)
+    assert ran.err.startswith("error: events has no schema, so there is nothing to adopt")
     ran = loaded(*adopt, "--column", "berth")
     assert (ran.code, ran.err) == (2, "error: --column berth: expected POINTER=NAME, such as /berth=dock")
 
@@ -104,10 +110,16 @@ def test_replay(loaded: Trellis) -> None:
             ("A", None),
             ("B", 1.5),
         ]
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "-q")
+    assert ran.out == "  1 failed again: loader_parsing_error"
     ran = loaded(
         "snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--json", "--reason", "generic_error"
     )
     assert ran.json == {"tried": 0, "loaded": 0, "failed": {}, "tables": [], "statements": []}
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--reason", "schema_violation")
+    assert ran.err == "error: --reason: there is no 'schema_violation': did you mean 'schema_violations'?"
+    ran = loaded("snowplow", "replay", *WAREHOUSE, "--engine", "inline", "--of-schema", "org.harbor/x")
+    assert (ran.code, ran.err[:28]) == (2, "error: --of-schema: 'org.har")
 
 
 def test_archive(loaded: Trellis, folder: Path) -> None:
@@ -128,6 +140,8 @@ def test_script(loaded: Trellis) -> None:
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert (lines[0], lines[1], lines[-1]) == (f"-- {RUN}", "BEGIN TRANSACTION;", "END TRANSACTION;")
+    [run] = loaded(*script, "--stage", "s3://acme/shredded", "--json").json["runs"]
+    assert (run["run"], run["sql"].rstrip("\n")) == (RUN, ran.out)
     ran = loaded(*script, "--stage", "/shredded")
     assert ran.code == 2
     assert ran.err.startswith(
@@ -208,12 +222,18 @@ def test_commands_that_look_make_no_file(loaded: Trellis, folder: Path) -> None:
     adopt = ("adopt", "vessel_call", "--version", "iglu:org.harbor/vessel_call/jsonschema/1-0-0", "--dry-run")
     ran = loaded("snowplow", "status", "out", *where, "--json")
     assert (ran.code, [(run["run"], run["state"]) for run in ran.json["runs"]]) == (0, [(RUN, "unloaded")])
-    for words in (("verify",), ("archive", "out", "--into", "archive"), adopt):
+    replay = ("replay", "--engine", "inline")
+    for words in (("verify",), ("archive", "out", "--into", "archive"), adopt, adopt[:-1], replay):
         ran = loaded("snowplow", *words, *where)
         assert (ran.code, ran.err) == (
             3,
             "error: mistyped.duckdb: no such file; expected the DuckDB file that runs are loaded into",
         )
+    ran = loaded("snowplow", "load", "output", *where)
+    assert (ran.code, ran.err) == (
+        2,
+        "error: output: there is no such folder; expected a run, or a folder of runs",
+    )
     assert not (folder / "mistyped.duckdb").exists()
 
 

@@ -19,7 +19,7 @@ from dialects.snowplow.shredder.test_wide import pipeline as wide_pipeline
 from trellis.dialects.snowplow.runs.loading.loader import RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE, FAMILIES_FILE
-from trellis.dialects.snowplow.runs.warehouses.base import WarehouseUnavailable
+from trellis.dialects.snowplow.runs.warehouses.base import RunWarehouse, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.duckdb import DuckDBWarehouse
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.dialects.snowplow.runs.warehouses.postgres import PostgresWarehouse
@@ -74,6 +74,24 @@ def test_files_that_were_cut_or_deleted_stop_the_load(
     assert "events" not in warehouse.tables("atomic")
 
 
+@pytest.mark.parametrize("format", ["csv", "parquet", "orc"])
+@pytest.mark.parametrize("content", [b"no\tline of a table\n", b"\xff\x00\xfe" * 40])
+def test_files_that_were_overwritten_stop_the_load(
+    any_warehouse: RunWarehouse, tmp_path: Path, format: str, content: bytes
+) -> None:
+    registry = write_registry(tmp_path)
+    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
+    run = shred(tmp_path, any_warehouse, registry, lines, format=format)
+    [file] = (run / "vendor=org.harbor/name=vessel_call/model=1").glob("part-*")
+    file.write_bytes(content)
+    with pytest.raises(SchemaError) as refusal:
+        load(any_warehouse, registry, run)
+    assert str(refusal.value).startswith(f"{file.parent}")
+    assert "cannot be read (" in str(refusal.value)
+    assert str(refusal.value).endswith("; it was changed after the run was shredded, shred the run again")
+    assert "events" not in any_warehouse.tables("atomic")
+
+
 def test_files_of_failed_events_that_were_cut_or_deleted_stop_the_load(
     warehouse: SqlWarehouse, registry: str, tmp_path: Path
 ) -> None:
@@ -95,10 +113,12 @@ def test_files_of_failed_events_that_were_cut_or_deleted_stop_the_load(
 
 @pytest.mark.parametrize("file", [COMPLETION_FILE, FAMILIES_FILE])
 def test_manifests_that_are_none(warehouse: SqlWarehouse, registry: str, run: Path, file: str) -> None:
+    right = (run / file).read_text()
     for content, reason in (
         ("{broken", "not JSON"),
         ("[]", "a JSON object is expected"),
         ("{}", "not those of a"),
+        (right.replace(": 3", ': "three"'), "not those of a"),
     ):
         (run / file).write_text(content)
         with pytest.raises(SchemaError, match=reason):
@@ -198,6 +218,18 @@ def test_b21_a_user_without_create_is_told_at_once(
     )
     assert (waits, isinstance(refusal.value, WarehouseUnavailable)) == ([], False)
     reader.close()
+
+
+@postgres_alone
+def test_b21_a_user_who_may_create_tables_but_no_schemas_loads_into_one_that_is_there(
+    url: str, warehouse: SqlWarehouse, registry: str, run: Path, postgres: Server, database: str
+) -> None:
+    name = f"loader_{database}"
+    postgres.run(f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
+    warehouse.execute(f"CREATE SCHEMA atomic AUTHORIZATION {name}")
+    other = PostgresWarehouse(postgres.url(database, user=name, password="x"))
+    assert load(other, registry, run).rows == {TABLE: 3, "events": 3}
+    other.close()
 
 
 @postgres_alone

@@ -59,6 +59,22 @@ def test_failed_events_are_rows_with_reason_schema_and_pointer(
     assert message.startswith(f"{VESSEL_CALL}1-0-0: /berth maxLength: ")
 
 
+def test_a_value_that_its_type_does_not_take_is_named_by_its_place(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    registry = write_registry(tmp_path, documents=[document("1-0-0", {"draft size": {"type": "integer"}})])
+    line = enriched_line(1, vessel_call("1-0-0", **{"draft size": 2**63}))
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, [line], format="parquet"))
+    assert warehouse.execute("SELECT reason, schema, pointer, message FROM atomic.failed_events") == [
+        (
+            "loader_runtime_error",
+            f"{VESSEL_CALL}1-0-0",
+            "/draft size",
+            f"{VESSEL_CALL}1-0-0: /draft size type: '9223372036854775808' is not an integer of 64 bits",
+        )
+    ]
+
+
 def test_events_are_replayed_once_their_schema_is_published(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     registry = write_registry(tmp_path, "1-0-0")
     lines = [
@@ -101,7 +117,8 @@ def test_events_are_replayed_once_their_schema_is_mended(warehouse: SqlWarehouse
 def test_only_events_of_a_reason_are_replayed(warehouse: SqlWarehouse, tmp_path: Path) -> None:
     registry = write_registry(tmp_path, "1-0-0")
     lines = ["no event", enriched_line(2, vessel_call("1-1-0", berth="B"))]
-    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    run = shred(tmp_path, warehouse, registry, lines)
+    load(warehouse, registry, run)
     registry = write_registry(tmp_path)
     assert replay(warehouse, registry, "loader_parsing_error").to_dict() == {
         "tried": 1,
@@ -110,6 +127,7 @@ def test_only_events_of_a_reason_are_replayed(warehouse: SqlWarehouse, tmp_path:
         "tables": [],
         "statements": [],
     }
+    assert warehouse.execute("SELECT base, count_good FROM atomic.manifest") == [(f"{run}/", 0)]
     assert replay(warehouse, registry, schema=f"{VESSEL_CALL}1-1-0").loaded == 1
 
 

@@ -155,8 +155,8 @@ def test_what_cannot_be_adopted_is_said_of_each_column(
     assert not Path(registry, "org.harbor/vessel_call/jsonschema/1.overlay.json").exists()
     warehouse.close()
     with pytest.raises(
-        UsageError, match=r"--column /berht=berth: no property is there: did you mean '/berth'"
+        UsageError, match=r"--column /berht=berth: schemas have no property /berht: did you mean '/berth'"
     ):
         adopt(TABLE, registry, url, "atomic", "", ("/berht=berth",), dry_run=True)
-    with pytest.raises(UsageError, match=r"--version 1-9-0: there is no such version"):
+    with pytest.raises(UsageError, match=r"--version 1-9-0: the registry has no such version"):
         adopt(TABLE, registry, url, "atomic", "1-9-0", (), dry_run=True)

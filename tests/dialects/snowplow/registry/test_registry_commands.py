@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from destinations.postgres_server import Server
+from dialects.snowplow.client.static_site import serve_site
 from dialects.snowplow.registry.server_process import running_servers
 from trellis.dialects.snowplow.client.locator import KEY_VARIABLE
 from trellis.dialects.snowplow.columns.overlay import Overlay, Override
@@ -41,6 +42,10 @@ def test_a_key_for_everything_and_keys_for_a_vendor(trellis: Any, store_url: str
         ("org.harbor", "READ"),
         ("org.harbor", "CREATE_VENDOR"),
     ]
+    for prefix in ("", "org harbor"):
+        ran = trellis("registry", "keygen", "--at", store_url, "--vendor", prefix)
+        expected = "expected the beginning of vendors such as com.acme, or * for all"
+        assert (ran.code, ran.err) == (2, f"error: --vendor {prefix!r}: {expected}")
     assert trellis("registry", "keygen", "--at", store_url).err == (
         "error: name whom the keys are for: --vendor com.acme, or --super for one key to everything"
     )
@@ -134,7 +139,7 @@ def test_a_server_is_pushed_to_and_pulled_from(
         ran = trellis(*push, "--json")
         message = json.loads(ran.out)["schemas"][0]["message"]
         assert ran.code == 1
-        assert message == "Not enough permissions; set TRELLIS_REGISTRY_KEY to a key that may publish it"
+        assert message == "Not enough permissions; give a key that may publish it in TRELLIS_REGISTRY_KEY"
         monkeypatch.setenv(KEY_VARIABLE, super_key)
         keys = json.loads(
             trellis("registry", "keygen", "--at", server.url, "--vendor", "org.harbor", "--json").out
@@ -176,6 +181,15 @@ def test_a_server_is_pushed_to_and_pulled_from(
             "unknown warehouse 'oracle': it may be one of redshift, postgres, spark, duckdb",
         ),
         (["--webhook", "nowhere"], "--webhook 'nowhere': expected a URL, or com.acme,org.harbor=URL"),
+        (["--webhook", "http://"], "--webhook 'http://': expected a URL, or com.acme,org.harbor=URL"),
+        (
+            ["--warehouse", "bigquery:shop"],
+            (
+                "bigquery:shop: runs are loaded into duckdb:PATH, delta:PATH and postgresql://...; `trellis "
+                "snowplow script` writes statements for Redshift, and other warehouses take events with "
+                "`trellis load --dialect snowplow`"
+            ),
+        ),
         (
             ["--store", "mysql://host"],
             "'mysql://host' is no store: expected sqlite:FILE or postgresql://HOST/DATABASE",
@@ -219,6 +233,13 @@ def test_a_store_that_is_not_there_is_not_made_by_who_reads(trellis: Any, folder
             "registry serve --store` makes"
         )
     assert not (folder / "regsitry.db").exists()
+
+
+def test_a_registry_without_a_list_is_not_copied(trellis: Any, folder: Path) -> None:
+    with serve_site() as site:
+        ran = trellis("registry", "pull", "copy", "--at", site.url)
+    error = f"error: {site.url} has no list of its schemas, so they cannot be pulled; copy its files"
+    assert (ran.code, ran.err, (folder / "copy").exists()) == (2, error, False)
 
 
 def test_an_empty_registry_is_copied(trellis: Any, store_url: str, tmp_path: Path) -> None:

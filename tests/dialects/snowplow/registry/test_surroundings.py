@@ -128,7 +128,12 @@ def test_a_version_is_promoted_to_the_next_registry(tmp_path: Path) -> None:
         assert f"The registry {server.url} gets what it lacks of: 1-0-0, 1-0-1." in page
         promote = f"/promote?schema={uri}"
         refused = plain(browser.send(promote, schema=uri, key=reading).text)
-        assert f"{uri[:-5]}1-0-0 refused Not enough permissions" in refused
+        assert (
+            f"{uri[:-5]}1-0-0 refused Not enough permissions; give a key that may publish it in the form"
+            in (refused)
+        )
+        malformed = browser.send(promote, schema=uri, key="no key")
+        assert (malformed.status_code, "HTTP 400; check the key in the form" in malformed.text) == (502, True)
         done = plain(browser.send(promote, schema=uri, key=key, public="on").text)
         assert f"{uri[:-5]}1-0-0 created {uri} created" in done
         again = plain(browser.send(promote, schema=uri, key=key).text)

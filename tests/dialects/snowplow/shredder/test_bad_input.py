@@ -33,8 +33,9 @@ SCHEMA: Final = document(
 )
 PARSING: Final = "loader_parsing_error: "
 LONG: Final = "x" * 10_000_000
-NOT_LONG: Final = f"loader_runtime_error: {VESSEL_CALL}1-0-0: /tugs: 9223372036854775808 is not long"
-NOT_DOUBLE: Final = f"loader_runtime_error: {VESSEL_CALL}1-0-0: /size: 1e400 is not double"
+RUNTIME: Final = f"loader_runtime_error: {VESSEL_CALL}1-0-0: "
+NOT_LONG: Final = f"{RUNTIME}/tugs type: 9223372036854775808 is not an integer of 64 bits"
+NOT_DOUBLE: Final = f"{RUNTIME}/size type: 1e400 is not a number of at most 1.8e308"
 
 
 def raw_event(data: str) -> str:

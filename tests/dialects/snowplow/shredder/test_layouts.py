@@ -144,7 +144,10 @@ def test_json_may_be_the_format_of_all_schemas_but_some(tmp_path: Path) -> None:
             "options tsv and json choose formats in the folders of versions",
         ),
         ({"settings": {"layout": "wide"}}, "wide rows have types, which CSV has not"),
-        ({"settings": {"layout": "wide"}, "format": "orc"}, "write them with --format parquet or json"),
+        (
+            {"settings": {"layout": "wide"}, "format": "orc"},
+            "wide rows in Parquet and JSON alone, not in ORC",
+        ),
         ({"format": "json"}, "JSON has no merged columns; write it with --layout version or wide"),
         ({"settings": {"skip": "1-*-*"}}, "option skip: '1-*-*' is not a criterion"),
     ],

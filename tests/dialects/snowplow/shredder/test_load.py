@@ -179,7 +179,7 @@ def test_without_validation_values_that_do_not_fit_are_discarded(tmp_path: Path)
     assert report.rows.loaded == 1
     assert query(tmp_path, f"SELECT berth, tug_count, pilot FROM atomic.{TABLE}") == [("K7", None, True)]
     assert query(tmp_path, "SELECT table_name, column_name, value, reason FROM atomic._trellis_discards") == [
-        (TABLE, "tug_count", "many", "not convertible: text into bigint of 16")
+        (TABLE, "tug_count", "many", "not an integer of 16 bits")
     ]
 
 

@@ -94,8 +94,9 @@ class FolderRegistry:
         file = self.root / f"{family}{OVERLAY_SUFFIX}"
         if not file.is_file():
             return None
+        document = read_document(file)
         try:
-            return Overlay.parse(read_document(file))
+            return Overlay.parse(document)
         except SchemaError as error:
             raise SchemaError(f"{file}: {error}") from None
 

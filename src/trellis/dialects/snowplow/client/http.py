@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPException
 from itertools import count, takewhile
 from typing import Any, Final, NamedTuple
@@ -59,15 +59,23 @@ class HttpRegistry:
     label: str = ""
     assume_order: bool = False
     timeout: float = TIMEOUT
+    key_place: str = "TRELLIS_REGISTRY_KEY"
+    """Where sentences say that the key is."""
     wait: Callable[[float], None] = field(default=time.sleep, repr=False, compare=False)
 
     @staticmethod
-    def open(url: str, key: str | None = None, *, assume_order: bool = False) -> HttpRegistry:
+    def open(
+        url: str,
+        key: str | None = None,
+        *,
+        assume_order: bool = False,
+        key_place: str = "TRELLIS_REGISTRY_KEY",
+    ) -> HttpRegistry:
         """The server at a URL with or without `/api`, or the static registry there. Raises UsageError."""
-        registry = HttpRegistry(checked_url(url), key, assume_order=assume_order)
+        registry = HttpRegistry(checked_url(url), key, assume_order=assume_order, key_place=key_place)
         if registry.base.endswith("/api"):
             return registry
-        server = HttpRegistry(f"{registry.base}/api", key, assume_order=assume_order)
+        server = replace(registry, base=f"{registry.base}/api")
         return server if server.send("GET", "/meta/health").ok else registry
 
     @property
@@ -103,7 +111,9 @@ class HttpRegistry:
             raise SchemaError(f"{key} of {self.name} is not stored as a registry does it: {error}") from None
 
     def versions(self, family: Family) -> Sequence[SchemaKey]:
-        keys = self._list(f"/schemas/{family}") or self._probe(family)
+        keys: Sequence[SchemaKey] | None = self._list(f"/schemas/{family}")
+        if keys is None:
+            keys = self._probe(family)
         if not keys:
             raise SchemaNotFound(f"{family}: no versions in {self.name}")
         if strangers := [str(key) for key in keys if key.family != family]:
@@ -176,7 +186,7 @@ class HttpRegistry:
         if answer.status == NOT_FOUND:
             return None
         if not answer.ok:
-            hint = "; check the key in TRELLIS_REGISTRY_KEY" if answer.status in (400, 401, 403) else ""
+            hint = f"; check the key in {self.key_place}" if answer.status in (400, 401, 403) else ""
             raise RegistryUnavailable(f"registry {self.name}: {path} answers HTTP {answer.status}{hint}")
         try:
             return read_json(answer.body)
@@ -210,7 +220,9 @@ class HttpRegistry:
         for revision in count():
             for addition in count():
                 version = SchemaVer(family.model, revision, addition)
-                if self._get(f"/schemas/{family.vendor}/{family.name}/{family.format}/{version}") is None:
+                try:
+                    self.schema(SchemaKey(family.vendor, family.name, family.format, version))
+                except SchemaNotFound:
                     break
                 yield version
             if addition == 0:

@@ -163,7 +163,7 @@ class _Parser:
             url, key = settings.get("uri"), settings.get("apikey")
             if not isinstance(url, str) or not isinstance(key, str | None):
                 raise self._fault(f"{place}.http", "uri, and apikey where the registry needs one, as texts")
-            return "http", HttpRegistry(checked_url(url), key, name)
+            return "http", HttpRegistry(checked_url(url), key, name, key_place=self.place)
         if "embedded" in connection:
             path = self._object(connection["embedded"], f"{place}.embedded").get("path")
             if not isinstance(path, str):

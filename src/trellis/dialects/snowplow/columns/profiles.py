@@ -41,6 +41,12 @@ _DATA_TYPES: Final[Mapping[TypeName, tuple[DataType, int | None]]] = {
     "CHAR": ("text", None),
     "VARCHAR": ("text", None),
 }
+_VALUES: Final[Mapping[DataType, str]] = {
+    "double": "a number of at most 1.8e308",
+    "bool": "true or false",
+    "date": "a date such as 2031-04-05",
+    "timestamp": "a time such as 2031-04-05T06:00:00Z",
+}
 
 
 @dataclass(frozen=True)
@@ -168,3 +174,17 @@ def catalog_column(column_type: ColumnType) -> Column:
     """A column of the type as the catalogue of warehouses knows it, without a name."""
     data_type, precision = _DATA_TYPES[column_type.name]
     return Column("", data_type, precision=precision or column_type.size, scale=column_type.scale or None)
+
+
+def describe_values(column: Column) -> str:
+    """What a column takes, in words.
+
+    >>> describe_values(Column("", "bigint", precision=16))
+    'an integer of 16 bits'
+    """
+    if column.data_type == "bigint":
+        return f"an integer of {column.precision or 64} bits"
+    if column.data_type == "decimal":
+        digits = (column.precision or 18) - (column.scale or 0)
+        return f"a number of at most {digits} digits before the point"
+    return _VALUES.get(column.data_type or "text", "a text")

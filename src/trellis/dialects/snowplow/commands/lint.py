@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trellis.cli.output.console import counted, grid, indented
-from trellis.dialects.snowplow.client.folder import FolderRegistry, read_document
+from trellis.dialects.snowplow.client.folder import OVERLAY_SUFFIX, FolderRegistry, read_document
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.document.schema_document import SchemaDocument
+from trellis.dialects.snowplow.identity.errors import IgluError
+from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.lints.issues import Issue, Level
 from trellis.dialects.snowplow.lints.schema_lint import lint_document
-from trellis.errors import SchemaError
+from trellis.errors import SchemaError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,13 +80,29 @@ def lint_folder(folder: FolderRegistry, skip: Collection[str]) -> LintReport:
         for path in files
         for issue in _lint_file(folder, path, skip)
     )
-    return LintReport(len(files), tuple(issues))
+    return LintReport(len(files), (*issues, *_lint_overlays(folder)))
+
+
+def _lint_overlays(folder: FolderRegistry) -> Iterator[tuple[str, Issue]]:
+    """What keeps overlays from fitting the tables of their schemas, as a server would say."""
+    for file in sorted(folder.root.glob(f"*/*/*/*{OVERLAY_SUFFIX}")):
+        place = file.relative_to(folder.root)
+        vendor, name, format, _ = place.parts
+        try:
+            key = SchemaKey.parse(
+                f"iglu:{vendor}/{name}/{format}/{file.name.removesuffix(OVERLAY_SUFFIX)}-0-0"
+            )
+            keys = [other for other in folder.list_keys(vendor, name) if other.family == key.family]
+            if overlay := folder.overlay(key.family):
+                overlay.check([folder.schema(other) for other in keys])
+        except (IgluError, SchemaError, UsageError) as error:
+            yield place.as_posix(), Issue("ERROR", "overlay", "", str(error).removeprefix(f"{file}: "))
 
 
 def _lint_file(folder: FolderRegistry, path: Path, skip: Collection[str]) -> list[Issue]:
     try:
         document = read_document(path)
-    except SchemaError as error:
+    except (SchemaError, UsageError) as error:
         return [Issue("ERROR", "json", "", str(error).removeprefix(f"{path}: "))]
     issues = lint_document(document, skip)
     if not any(issue.linter in ("self", "schemaUri", "depth") for issue in issues):

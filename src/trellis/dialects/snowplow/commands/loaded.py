@@ -174,10 +174,15 @@ def write_script(
     max_errors: Annotated[
         int, option("--max-errors", metavar="N", panel=HOW, help="Rows that COPY may leave out, default 10.")
     ] = 10,
+    json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Write the statements that load runs into Redshift. Nothing is run."""
+    from trellis.cli.output.console import print_json
     from trellis.dialects.snowplow.commands.tables import redshift_scripts
 
     scripts = redshift_scripts(place, schema, stage, role, catalog, dataset, verify, max_errors)
-    typer.echo("\n".join(scripts), nl=False)
+    if json:
+        print_json({"runs": [{"run": run, "sql": sql} for run, sql in scripts.items()]})
+    else:
+        typer.echo("\n".join(scripts.values()), nl=False)

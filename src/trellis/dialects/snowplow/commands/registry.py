@@ -127,7 +127,7 @@ def serve_registry(
     from trellis.dialects.snowplow.registry.store.database import redact
 
     if not service.store.has_super_key():
-        make_one = "make one with: trellis registry keygen --super --at STORE"
+        make_one = f"make one with: trellis registry keygen --super --at {redact(store)}"
         warnings.warn(f"no key may change schemas yet; {make_one}", stacklevel=1)
 
     def show_url(url: str) -> None:

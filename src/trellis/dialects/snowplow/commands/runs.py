@@ -15,6 +15,7 @@ from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
 from trellis.dialects.snowplow.runs.loading.verification import Verification
 from trellis.dialects.snowplow.runs.manifest import COMPLETION_FILE
+from trellis.dialects.snowplow.runs.warehouses.duckdb import MissingFile
 from trellis.dialects.snowplow.runs.warehouses.locator import open_warehouse
 from trellis.errors import UsageError, nearest
 
@@ -31,14 +32,14 @@ def open_loader(
     retries: int = 0,
     *,
     read_only: bool = False,
-    missing_ok: bool = False,
+    missing: MissingFile = "refuse",
 ) -> Iterator[RunLoader]:
-    """`read_only` and `missing_ok` are those of `open_warehouse`.
+    """`read_only` and `missing` are those of `open_warehouse`.
 
     Raises UsageError, SchemaError, DestinationError.
     """
     verification, attempts = verification_of(verify), Retries.of(retries)
-    warehouse = attempts.run(lambda _: open_warehouse(to, read_only=read_only, missing_ok=missing_ok))
+    warehouse = attempts.run(lambda _: open_warehouse(to, read_only=read_only, missing=missing))
     try:
         yield RunLoader(warehouse, open_registry(schema), dataset, verification, attempts)
     finally:

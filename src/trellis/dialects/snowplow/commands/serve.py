@@ -14,7 +14,11 @@ from trellis.dialects.snowplow.columns.profiles import get_profile
 from trellis.dialects.snowplow.kind.verdict import Evolution, KindPolicy
 from trellis.dialects.snowplow.registry.service import RegistryService
 from trellis.dialects.snowplow.registry.settings import ServerSettings, Webhook
-from trellis.dialects.snowplow.registry.store.permissions import Permission, super_permission
+from trellis.dialects.snowplow.registry.store.permissions import (
+    Permission,
+    is_vendor_prefix,
+    super_permission,
+)
 from trellis.dialects.snowplow.registry.store.schema_store import SchemaStore
 from trellis.dialects.snowplow.versions.succession import Succession, SuccessionRules
 from trellis.errors import UsageError, nearest
@@ -44,6 +48,10 @@ def open_service(
     if profiles:
         kinds = replace(kinds, profiles=tuple(map(get_profile, profiles)))
     from trellis.dialects.snowplow.commands.surroundings import HttpPromotion, LoadedDataset
+    from trellis.dialects.snowplow.runs.warehouses.locator import check_warehouse
+
+    if warehouse:
+        check_warehouse(warehouse[0])
 
     schemas = SchemaStore.open(store)
     settings = ServerSettings(
@@ -62,6 +70,10 @@ def make_keys(at: str, vendor: str | None, *, super_key: bool) -> dict[str, str]
     if (vendor is None) != super_key:
         raise UsageError(
             "name whom the keys are for: --vendor com.acme, or --super for one key to everything"
+        )
+    if vendor is not None and not is_vendor_prefix(vendor):
+        raise UsageError(
+            f"--vendor {vendor!r}: expected the beginning of vendors such as com.acme, or * for all"
         )
     if is_store(at):
         store = StoreRegistry.open(at, create=True).store

@@ -37,8 +37,8 @@ Verify = Annotated[
         "--verify",
         metavar="NAME",
         panel=HOW,
-        help="What of a table is compared before a load: count (default), its columns; definition, also "
-        "their types and places.",
+        help="What of a table is compared before a load: count (default), its columns, and that they keep "
+        "all values; definition, also their types and places.",
     ),
 ]
 
@@ -73,8 +73,10 @@ def load_runs(
     """
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_loaded
+    from trellis.dialects.snowplow.runs.manifest import find_runs
 
-    with open_loader(to, schema, dataset, verify, retries) as loader:
+    find_runs(place)  # before a warehouse is made, or waited for
+    with open_loader(to, schema, dataset, verify, retries, missing="make") as loader:
         print_reports("runs", loader.load(place), json, show_loaded)
 
 
@@ -94,6 +96,8 @@ def show_status(
     """Show which shredded runs are loaded, which are not, and which are incomplete."""
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_states
+    from trellis.dialects.snowplow.runs.manifest import find_runs
 
-    with open_loader(to, schema, dataset, read_only=True, missing_ok=True) as loader:
+    find_runs(place)
+    with open_loader(to, schema, dataset, read_only=True, missing="empty") as loader:
         print_reports("runs", loader.status(place, since, until), json, show_states)

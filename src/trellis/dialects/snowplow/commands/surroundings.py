@@ -34,7 +34,7 @@ class LoadedDataset:
         return f"{self.dataset} in {redacted(self.url)}"
 
     def tables(self) -> Sequence[TableStatus]:
-        warehouse = open_warehouse(self.url, read_only=True)
+        warehouse = open_warehouse(self.url, read_only=True, missing="refuse")
         try:
             return TableInspector(
                 warehouse, StoreRegistry("this registry", self.store), self.dataset
@@ -43,7 +43,7 @@ class LoadedDataset:
             warehouse.close()
 
     def failures(self) -> Sequence[FailureGroup]:
-        warehouse = open_warehouse(self.url, read_only=True)
+        warehouse = open_warehouse(self.url, read_only=True, missing="refuse")
         try:
             rows = warehouse.select(self.dataset, FAILED_EVENTS, _COLUMNS, {"replayed_at": None})
         finally:
@@ -67,7 +67,8 @@ class HttpPromotion:
         return redacted(self.url)
 
     def promote(self, documents: Sequence[SchemaDocument], key: str, *, public: bool) -> Iterator[Promotion]:
-        publish = http_publisher(HttpRegistry.open(self.url, key or None), public)
+        registry = HttpRegistry.open(self.url, key or None, key_place="the form")
+        publish = http_publisher(registry, public)
         for document in documents:
             outcome, message = publish(document)
             yield Promotion(document.key, outcome, message)

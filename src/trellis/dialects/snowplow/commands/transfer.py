@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -93,9 +93,10 @@ def push_folder(path: str, at: str, *, public: bool, assume_order: bool = False)
         target = HttpRegistry.open(at, registry_key())
         publish = http_publisher(target, public)
     keys = [*exported] if exported else _ordered_keys(folder)
+    overlays = _overlays(folder, keys)
     report = TransferReport(tuple(_push(folder, keys, publish)))
     if not report.refused:
-        for family, overlay in _overlays(folder, keys).items():
+        for family, overlay in overlays.items():
             target.put_overlay(family, overlay)
     return report
 
@@ -109,7 +110,13 @@ def pull_registry(at: str, path: str, *, force: bool = False) -> TransferReport:
     root = Path(path)
     if root.exists() and not (root.is_dir() and (force or not any(root.iterdir()))):
         raise UsageError(f"{path} is there already; name a new folder, or write over it with --force")
-    schemas = [source.stored(key) for key in source.list_keys()]
+    try:
+        keys = source.list_keys()
+    except UsageError:
+        raise UsageError(
+            f"{at} has no list of its schemas, so they cannot be pulled; copy its files"
+        ) from None
+    schemas = [source.stored(key) for key in keys]
     for schema in schemas:
         key = schema.key
         file = root / "schemas" / key.vendor / key.name / key.format / str(key.version)
@@ -169,7 +176,7 @@ def http_publisher(registry: HttpRegistry, public: bool) -> Publish:
         if answer.ok:
             return ("patched" if fields.get("updated") else "created"), "; ".join(fields.get("notes", ()))
         reason = _reason(fields, f"HTTP {answer.status}")
-        hint = "; set TRELLIS_REGISTRY_KEY to a key that may publish it" if answer.status == 403 else ""
+        hint = f"; give a key that may publish it in {registry.key_place}" if answer.status == 403 else ""
         return "refused", f"{reason}{hint}"
 
     return publish
@@ -209,9 +216,17 @@ def _restore(
     yield from (Transfer(schema.key, "restored") for schema in schemas)
 
 
-def _overlays(folder: FolderRegistry, keys: Iterable[SchemaKey]) -> dict[Family, Overlay]:
-    families = dict.fromkeys(key.family for key in keys)
-    return {family: overlay for family in families if (overlay := folder.overlay(family))}
+def _overlays(folder: FolderRegistry, keys: Collection[SchemaKey]) -> dict[Family, Overlay]:
+    """Raises SchemaError for one that does not fit the table of its schemas."""
+    overlays: dict[Family, Overlay] = {}
+    for family in dict.fromkeys(key.family for key in keys):
+        if overlay := folder.overlay(family):
+            try:
+                overlay.check([folder.schema(key) for key in keys if key.family == family])
+            except SchemaError as error:
+                raise SchemaError(f"{folder.root / str(family)}{OVERLAY_SUFFIX}: {error}") from None
+            overlays[family] = overlay
+    return overlays
 
 
 def _ordered_keys(folder: FolderRegistry) -> list[SchemaKey]:

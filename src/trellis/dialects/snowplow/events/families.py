@@ -36,6 +36,9 @@ ENTITY_COLUMN: Final = "_entity"
 """Which kind of entity a row is of; only in rows that are marked."""
 RECORD_COLUMN: Final = "_record"
 """The place of the event in the input; only in rows that are marked."""
+JSON_SIGN: Final = "~json "
+"""What RECORD_COLUMN begins with in rows of self-describing JSON, whose event has no row in `events`. It is
+greater than what others begin with."""
 VERSION_SIGN: Final = "@"
 """Between the table of a family and a version, where each version has a table."""
 _METADATA: Final = tuple(column.name for column in METADATA)
@@ -172,6 +175,11 @@ class FamilyRows(FamilySchemas):
 
     def add_entity(self, entity: Entity, event: ShreddedEvent, rows: Rows) -> None:
         rows.append(self.row(entity, event))
+
+    def pointer_of(self, key: SchemaKey, column: str) -> str:
+        """Where entities of a version have the values of a column."""
+        pointers = (item.pointer for item in self.tables[key].columns if item.name == column)
+        return next(pointers, None) or "/"
 
     def projection(self, key: SchemaKey, validate: bool) -> EntityProjection | None:
         if (key, validate) not in self._projections:

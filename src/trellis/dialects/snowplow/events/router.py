@@ -11,7 +11,7 @@ from trellis.dialects.snowplow.document.json_text import read_json
 from trellis.dialects.snowplow.enriched.bad_event import BadEvent
 from trellis.dialects.snowplow.enriched.line import split_line
 from trellis.dialects.snowplow.events.event import JsonPaths, ShreddedEvent, enriched_event, json_event
-from trellis.dialects.snowplow.events.families import RECORD_COLUMN, EntityRows, Rows
+from trellis.dialects.snowplow.events.families import JSON_SIGN, RECORD_COLUMN, EntityRows, Rows
 from trellis.dialects.snowplow.identity.keys import Criterion, SchemaKey
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.evolution.dialect.transforms import Routed, SharedNames
@@ -69,7 +69,7 @@ class EventRouter:
             family.add_entity(entity, event, rows)
         if self.marked:
             for _, row in rows:
-                row[RECORD_COLUMN] = position
+                row[RECORD_COLUMN] = position if event.atomic is not None else f"{JSON_SIGN}{position}"
         return Routed([*rows])
 
     def projection(self, sort: Sequence[str | None]) -> Projection | None:

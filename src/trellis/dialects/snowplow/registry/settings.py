@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from trellis.dialects.snowplow.kind.verdict import KindPolicy
 from trellis.dialects.snowplow.registry.surroundings import NextRegistry, Warehouse
@@ -28,12 +29,20 @@ class Webhook:
         """
         is_url = text.startswith(("http://", "https://"))
         prefixes, _, url = ("", "", text) if is_url else text.partition("=")
-        if not url.startswith(("http://", "https://")):
+        if not _is_web_address(url):
             raise UsageError(f"--webhook {text!r}: expected a URL, or com.acme,org.harbor=URL")
         return Webhook(url, tuple(filter(None, prefixes.split(","))))
 
     def concerns(self, vendor: str) -> bool:
         return not self.prefixes or vendor.startswith(self.prefixes)
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)

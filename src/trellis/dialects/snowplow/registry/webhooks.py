@@ -6,10 +6,12 @@ import json
 import logging
 import urllib.request
 from collections.abc import Iterable
+from http.client import HTTPException
 from typing import Final
 
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.registry.settings import Webhook
+from trellis.dialects.snowplow.registry.store.database import redact
 
 TIMEOUT: Final = 5.0
 _LOGGER: Final = logging.getLogger(__name__)
@@ -27,5 +29,7 @@ def call_webhooks(webhooks: Iterable[Webhook], key: SchemaKey, *, updated: bool)
             try:
                 with urllib.request.urlopen(request, timeout=TIMEOUT):
                     pass
-            except OSError as error:
-                _LOGGER.warning("webhook %s was not told of %s: %s", webhook.url, key, error)
+            except (OSError, HTTPException) as error:
+                _LOGGER.warning(
+                    "webhook %s was not told of %s: %s", redact(webhook.url), key, str(error).strip()
+                )

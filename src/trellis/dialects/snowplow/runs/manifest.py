@@ -84,6 +84,14 @@ class RunManifest:
     layout: Layout = "model"
     compat: bool = False
     """Columns and rows are those of Snowplow's own code."""
+    dropped: int = 0
+    """Copies of events that have no rows."""
+    json_events: int = 0
+    """Good events of self-describing JSON, which have no row in `events`."""
+
+    @property
+    def event_rows(self) -> int:
+        return self.good - self.json_events
 
     def completion_document(self, version: str) -> dict[str, Any]:
         """As loaders of Snowplow read it; the schema of this document allows nothing more."""
@@ -122,6 +130,8 @@ class RunManifest:
             "format": self.format,
             "layout": self.layout,
             "compat": self.compat,
+            "dropped": self.dropped,
+            "json_events": self.json_events,
             "tables": [vars(table) for table in self.tables],
         }
 
@@ -149,13 +159,15 @@ class RunManifest:
                 datetime.fromisoformat(times["jobCompleted"]),
                 _time(times["min"]),
                 _time(times["max"]),
-                count["good"],
-                count["bad"],
+                _count(count["good"]),
+                _count(count["bad"]),
                 families["algorithm"],
                 families["profile"],
                 tuple(_table(table) for table in families["tables"]),
                 families.get("layout", "model"),
                 families.get("compat", False),
+                _count(families.get("dropped", 0)),
+                _count(families.get("json_events", 0)),
             )
         except (KeyError, TypeError, ValueError, IgluError) as error:
             raise SchemaError(
@@ -202,7 +214,14 @@ def find_runs(place: str) -> list[Path]:
 
 def _table(document: Mapping[str, Any]) -> RunTable:
     lists: dict[str, Sequence[str]] = {name: tuple(document[name]) for name in ("keys", "columns")}
-    return RunTable(**{**document, **lists})
+    return RunTable(**{**document, **lists, "rows": _count(document["rows"])})
+
+
+def _count(value: object) -> int:
+    """Raises TypeError."""
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is no number of rows")
+    return value
 
 
 def _text(time: datetime | None) -> str | None:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from trellis.dialects.snowplow.document.json_text import write_json
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.dialects.snowplow.events.families import DATA, RECORD_COLUMN, SCHEMA_COLUMNS
+from trellis.dialects.snowplow.events.families import DATA, JSON_SIGN, RECORD_COLUMN, SCHEMA_COLUMNS
 from trellis.dialects.snowplow.identity.keys import SchemaKey, SchemaVer
 from trellis.dialects.snowplow.rows.csv import Event, legacy_document
 from trellis.dialects.snowplow.runs.duplicates import Duplicates
@@ -67,6 +67,16 @@ def distinct_rows(path: str, columns: Sequence[str]) -> set[tuple[str, ...]]:
     return {*zip(*table.to_pydict().values(), strict=True)}
 
 
+def count_json_rows(path: str) -> int:
+    """How many rows of a staged file are of self-describing JSON. Statistics say it of most files."""
+    with pq.ParquetFile(path) as file:
+        bounds = _bounds(file, RECORD_COLUMN)
+        if bounds and bounds[1] < JSON_SIGN:
+            return 0
+        records = file.read([RECORD_COLUMN]).column(0)
+    return int(pc.sum(pc.starts_with(records, JSON_SIGN)).as_py() or 0)
+
+
 def _bounds(file: pq.ParquetFile, name: str) -> tuple[str, str] | None:
     """The least and the greatest text of a column without NULL; None where the file does not say it."""
     column = file.schema.names.index(name)
@@ -91,12 +101,27 @@ def is_typed(path: Path) -> bool:
     return path.suffix in (".parquet", ".orc")
 
 
+def unreadable(place: Path, reason: object) -> SchemaError:
+    """The error for files of a run that are not what the shredder wrote."""
+    return SchemaError(
+        f"{place}: cannot be read ({reason}); it was changed after the run was shredded, shred the run again"
+    )
+
+
 def read_typed(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The rows of a file of a run in these columns. Raises SchemaError."""
-    if path.suffix == ".parquet":
-        for batch in read_rows([str(path)], columns):
-            yield batch.select([*columns])
-        return
+    try:
+        yield from _read_parquet(path, columns) if path.suffix == ".parquet" else _read_orc(path, columns)
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise unreadable(path, error) from None
+
+
+def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    for batch in read_rows([str(path)], columns):
+        yield batch.select([*columns])
+
+
+def _read_orc(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     file = orc.ORCFile(str(path))
     for stripe in range(file.nstripes):
         try:

@@ -45,6 +45,7 @@ from trellis.dialects.snowplow.runs.row_files import (
     NULL,
     RowFiles,
     RunPart,
+    count_json_rows,
     distinct_rows,
     read_rows,
     write_parts,
@@ -164,8 +165,8 @@ class _RunWriter:
         if EVENTS in self.paths:
             parts += self._parts(self.schema.tables[EVENTS], *self._place_of_events())
         self._write_parts(parts)
-        good = self.written.get(EVENTS, 0)
-        tables = self._wide_tables(good) if self.is_wide else self._family_tables()
+        event_rows, json_events = self.written.get(EVENTS, 0), self._json_events()
+        tables = self._wide_tables(event_rows) if self.is_wide else self._family_tables()
         earliest, latest = _bounds(self._batches(EVENTS, ["collector_tstamp"]))
         bad = self._write_bad_rows()
         manifest = RunManifest(
@@ -177,13 +178,15 @@ class _RunWriter:
             datetime.now(timezone.utc),
             earliest,
             latest,
-            good,
+            event_rows + json_events,
             bad,
             ALGORITHM,
             families_of(self.schema).profile.name,
             tuple(tables),
             self.options.layout,
             self.options.compat,
+            len(self.run.duplicates.dropped),
+            json_events,
         )
         manifest.write(self.draft, trellis.__version__)
         return manifest
@@ -217,6 +220,12 @@ class _RunWriter:
                 if name in prefixes or name.startswith(recovered)
             )
             yield RunTable(EVENTS, tuple(versions), names, GOOD_PATH, families.digests[name], rows)
+
+    def _json_events(self) -> int:
+        """Each has one row, in the table of its entity."""
+        return sum(
+            count_json_rows(path) for table, _ in self._entity_tables() for path in self.paths[table.name]
+        )
 
     def _entity_tables(self) -> Iterator[tuple[Table, str]]:
         """The tables of entities that have rows, each with its folder."""

@@ -31,7 +31,7 @@ from trellis.pipelines.loading.job import LoadInput, LoadJob, ProgressCallback, 
 from trellis.pipelines.loading.reject_limit import RejectLimit
 from trellis.pipelines.loading.runner import LoadRunner
 from trellis.pipelines.records import records_of
-from trellis.pipelines.report import Report
+from trellis.pipelines.report import Report, TableReport
 from trellis.pipelines.schema_folders import SchemaFolders
 from trellis.schema.model import Schema
 
@@ -79,8 +79,8 @@ class Shredder:
         layout = self.settings.get("layout", "model")
         if layout == "wide" and self.format == "orc":
             raise UsageError(
-                "loaders of Snowplow know wide rows in Parquet and JSON; write them with --format parquet or "
-                "json"
+                "the manifest of a run allows wide rows in Parquet and JSON alone, not in ORC; choose "
+                "--format parquet, which Spark and DuckDB read, or --layout model"
             )
         if layout == "model" and self.format == "json":
             raise UsageError(
@@ -134,9 +134,13 @@ def _report_of_files(report: Report, target: RunFolder) -> Report:
         )
         for table in report.tables
     )
+    names = {table.name for table in tables}
+    contexts = tuple(  # of events that got new ids
+        TableReport(name, rows, created=True) for name, rows in target.written.items() if name not in names
+    )
     return replace(
         report,
-        tables=tables,
+        tables=(*tables, *contexts),
         changes=(),
         rejected_lines=str(target.path / BAD_PATH),
         notes=(*report.notes, *renamed_note(target.duplicates)),

@@ -22,6 +22,7 @@ from trellis.dialects.snowplow.typed.types import (
     Scalar,
     Struct,
     Type,
+    describe_type,
 )
 
 Path = tuple[str, ...]
@@ -34,21 +35,14 @@ _TIMESTAMP: Final = re.compile(
 
 
 class CastError(ValueError):
-    """A value that its type does not take. `pointer` is its place."""
-
-    def __init__(self, path: Path, value: object, expected: object) -> None:
-        self.pointer = pointer_to(*path)
-        super().__init__(f"{self.pointer or 'the data'}: {_shown(value)} is not {expected}")
-
-
-_MISSING: Final = object()
+    """A value that its type does not take, said as violations of schemas are: place, keyword, reason."""
 
 
 def cast_value(value: object, data_type: Type, path: Path = ()) -> Any:
     """The value as its type stores it; a timestamp in UTC, JSON as text. Raises CastError."""
     if isinstance(data_type, Struct):
         if not isinstance(value, dict):
-            raise CastError(path, value, "an object")
+            raise _misfit(path, value, data_type)
         return {field.name: _cast_field(value, field, path) for field in data_type.fields}
     if isinstance(data_type, Array):
         return _cast_items(value, data_type, path)
@@ -59,7 +53,7 @@ def cast_value(value: object, data_type: Type, path: Path = ()) -> Any:
             return _decimal(value, data_type)
         return _CASTS[data_type](value)
     except (ValueError, OverflowError, decimal.InvalidOperation):
-        raise CastError(path, value, data_type) from None
+        raise _misfit(path, value, data_type) from None
 
 
 def _cast_field(data: Mapping[str, Any], field: Field, path: Path) -> Any:
@@ -67,10 +61,12 @@ def _cast_field(data: Mapping[str, Any], field: Field, path: Path) -> Any:
     errors: list[CastError] = []
     is_null = False
     for key in field.keys:
-        value = data.get(key, _MISSING)
+        if key not in data:
+            continue
+        value = data[key]
         if value is None and (field.nullable or field.type != JSON):
             is_null = True
-        elif value is not _MISSING:
+        else:
             try:
                 return cast_value(value, field.type, (*path, key))
             except CastError as error:
@@ -78,14 +74,14 @@ def _cast_field(data: Mapping[str, Any], field: Field, path: Path) -> Any:
     if errors and not (is_null and field.nullable):
         raise errors[0]
     if not field.nullable:
-        place = (*path, field.keys[0])
-        raise CastError(place, None if is_null else _MISSING, f"{field.type}, and a value is required")
+        place = pointer_to(*path, field.keys[0])
+        raise CastError(f"{place} required: {describe_type(field.type)} is missing")
     return None
 
 
 def _cast_items(value: object, array: Array, path: Path) -> list[Any]:
     if not isinstance(value, list):
-        raise CastError(path, value, "an array")
+        raise _misfit(path, value, array)
     items: list[Any] = []
     for index, item in enumerate(value):
         place = (*path, str(index))
@@ -172,8 +168,10 @@ _CASTS: Final[Mapping[Scalar, Callable[[object], Any]]] = {
 }
 
 
+def _misfit(path: Path, value: object, expected: Type) -> CastError:
+    return CastError(f"{pointer_to(*path) or '/'} type: {_shown(value)} is not {describe_type(expected)}")
+
+
 def _shown(value: object) -> str:
-    if value is _MISSING:
-        return "a missing value"
     text = write_json(value)
     return text if len(text) <= 60 else f"{text[:60]}..."

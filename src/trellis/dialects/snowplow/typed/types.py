@@ -81,6 +81,32 @@ _ARROW: Final[dict[ScalarName, str]] = {
     "timestamp": "timestamp[us]",
     "json": "string",
 }
+_WORDS: Final[dict[ScalarName, str]] = {
+    "boolean": "true or false",
+    "int": "an integer of 32 bits",
+    "long": "an integer of 64 bits",
+    "double": "a number of at most 1.8e308",
+    "string": "a text",
+    "date": "a date such as 2031-04-05",
+    "timestamp": "a time with a zone such as 2031-04-05T06:00:00Z",
+    "json": "a value",
+}
+
+
+def describe_type(data_type: Type) -> str:
+    """What a type takes, in words.
+
+    >>> describe_type(Decimal(9, 2))
+    'a number of at most 7 digits before and 2 after the point'
+    """
+    if isinstance(data_type, Array):
+        return "an array"
+    if isinstance(data_type, Struct):
+        return "an object"
+    if isinstance(data_type, Decimal):
+        digits = data_type.precision - data_type.scale
+        return f"a number of at most {digits} digits before and {data_type.scale} after the point"
+    return _WORDS[data_type.name]
 
 
 def arrow_name(data_type: Type) -> str:

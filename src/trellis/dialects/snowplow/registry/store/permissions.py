@@ -7,6 +7,9 @@ from hashlib import sha256
 from typing import Final, Literal
 from uuid import UUID, uuid4
 
+from trellis.dialects.snowplow.identity.errors import IgluError
+from trellis.dialects.snowplow.identity.keys import SchemaKey
+
 SchemaAction = Literal["READ", "BUMP", "CREATE", "CREATE_VENDOR"]
 """Read schemas; publish versions of those that exist; also new names; also for vendors that have none."""
 KeyAction = Literal["CREATE", "DELETE"]
@@ -69,3 +72,16 @@ def new_key() -> UUID:
 
 def hash_key(key: UUID) -> str:
     return sha256(str(key).encode()).hexdigest()
+
+
+def is_vendor_prefix(text: str) -> bool:
+    """Whether a key can be for vendors with this prefix; `*` is all, which an empty text does not say.
+
+    >>> is_vendor_prefix("com.acme"), is_vendor_prefix("")
+    (True, False)
+    """
+    try:
+        SchemaKey.parse(f"iglu:{text}/name/jsonschema/1-0-0")
+    except IgluError:
+        return text == "*"
+    return True

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
+from trellis.dialects.snowplow.client.registry import SchemaNotFound
 from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.merge import holds
 from trellis.dialects.snowplow.columns.overlay import Overlay, Override
+from trellis.dialects.snowplow.document.nodes import pointer_to
 from trellis.dialects.snowplow.identity.errors import IgluError
 from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.runs.loading.migration import FamilyVersions
@@ -69,28 +73,27 @@ class TableAdopter:
         return min(adoptions, key=lambda adoption: len(adoption.obstacles))
 
     def _adopt_as(self, name: str, table: RealTable, keys: Sequence[SchemaKey]) -> Adoption:
-        family, known = self.families.named(keys), self.families.overlay(keys[0].family)
-        matches = self._match(family.columns, table)
+        family = self.families.named(keys)
+        known = self.families.overlay(keys[0].family) or Overlay({})
+        matches = self._match(family.columns, table, known)
         overrides = dict(self._overrides(family.columns, matches, table))
-        overlay = Overlay(overrides, known.shortened if known else {})
+        overlay = replace(known, overrides={**_of_later_versions(known, family.columns), **overrides})
         obstacles = self._obstacles(family.columns, matches)
         unknown = _unknown_columns(family.columns, matches, table)
         return Adoption(name, family.key, overlay, (*obstacles, *unknown))
 
-    def _match(self, columns: Sequence[Column], table: RealTable) -> dict[str, RealColumn]:
-        """The real columns by the names that rules give them: as named, of the same name, of a like name."""
+    def _match(self, columns: Sequence[Column], table: RealTable, known: Overlay) -> dict[str, RealColumn]:
+        """The real columns by the names that rules give them: as named, here or in the overlay that is there,
+        of the same name, of a like name."""
+        named = {pointer: override.column for pointer, override in known.overrides.items()} | {**self.named}
         data = {column.name: column for column in table.columns if column.name not in _metadata_names()}
         matches: dict[str, RealColumn] = {}
-        for names_of in (self._named_columns, _same_columns, _like_columns):
+        for names_of in (partial(_named_columns, named), _same_columns, _like_columns):
             for column in columns:
                 names = [] if column.name in matches else names_of(column, data)
                 if len(names) == 1:
                     matches[column.name] = data.pop(names[0])
         return matches
-
-    def _named_columns(self, column: Column, names: Collection[str]) -> list[str]:
-        name = self.named.get(column.pointer or "")
-        return [name] if name is not None and name in names else []
 
     def _overrides(
         self, columns: Sequence[Column], matches: Mapping[str, RealColumn], table: RealTable
@@ -139,12 +142,24 @@ class TableAdopter:
         for pointer, name in self.named.items():
             if pointer not in pointers:
                 raise UsageError(
-                    f"--column {pointer}={name}: no property is there{nearest(pointer, sorted(pointers))}"
+                    f"--column {pointer}={name}: schemas have no property {pointer}"
+                    f"{nearest(pointer, sorted(pointers))}"
                 )
             if name not in table.names:
                 raise UsageError(
                     f"--column {pointer}={name}: the table has no such column{nearest(name, table.names)}"
                 )
+
+
+def _of_later_versions(known: Overlay, columns: Sequence[Column]) -> dict[str, Override]:
+    """What an overlay says of other columns than these."""
+    pointers = {pointer_to(*path) for column in columns for path in column.paths}
+    return {pointer: override for pointer, override in known.overrides.items() if pointer not in pointers}
+
+
+def _named_columns(named: Mapping[str, str | None], column: Column, names: Collection[str]) -> list[str]:
+    name = named.get(column.pointer or "")
+    return [name] if name is not None and name in names else []
 
 
 def _same_columns(column: Column, names: Collection[str]) -> list[str]:
@@ -165,21 +180,19 @@ def _unknown_columns(
     for column in table.columns:
         if column.name not in matched and column.name not in _metadata_names():
             unmatched = [other.pointer for other in columns if other.name not in matches]
-            hint = f"; name it with --column POINTER={column.name}" if unmatched else ""
-            yield Obstacle(column.name, f"belongs to no property; drop it{hint}")
+            hint = f"name it with --column POINTER={column.name}, or " if unmatched else ""
+            yield Obstacle(column.name, f"belongs to no property; {hint}drop it")
 
 
-def key_of_table(
-    name: str, keys: Sequence[SchemaKey], comment: str | None, families: FamilyVersions
-) -> SchemaKey:
-    """A version of the family that a table is of, by its comment or its name. Raises SchemaError."""
-    try:
-        commented = SchemaKey.parse(comment or "")
-    except IgluError:
-        commented = None
-    for key in keys:
-        is_named = families.table_name(key.family) == name
-        if is_named or (commented is not None and commented.family == key.family):
+def key_of_table(name: str, comment: str | None, families: FamilyVersions) -> SchemaKey:
+    """A version of the family that a table is of, by its comment, or else by its name.
+
+    Raises SchemaError; UsageError where it is needed, and there is none, that registries list their schemas.
+    """
+    with suppress(IgluError, SchemaNotFound):
+        return families.versions(SchemaKey.parse(comment or "").family)[0]
+    for key in families.registry.list_keys():
+        if families.table_name(key.family) == name:
             return key
     raise SchemaError(
         f"{name}: no schema of the registry has a table of this name; rename the table: "
@@ -190,7 +203,7 @@ def key_of_table(
 def _position(version: str, listed: Sequence[SchemaKey]) -> int:
     versions = [str(key.version) for key in listed]
     if version not in versions:
-        raise UsageError(f"--version {version}: there is no such version{nearest(version, versions)}")
+        raise UsageError(f"--version {version}: the registry has no such version{nearest(version, versions)}")
     return versions.index(version)
 
 

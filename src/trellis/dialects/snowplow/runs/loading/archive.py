@@ -43,7 +43,9 @@ def archive_runs(loader: RunLoader, place: str, archive: Path) -> Iterator[Archi
 
 
 def _move(run: Path, target: Path) -> Path:
-    """Copy under another name first: a folder may be on another file system."""
+    """Copy under another name first: a folder may be on another file system. Raises UsageError."""
+    if target.exists() and target.samefile(run):
+        raise UsageError(f"{run}: it is in the archive already; name another folder with --into")
     if not target.exists():
         draft = target.with_name(f"{target.name}{_PART}")
         shutil.rmtree(draft, ignore_errors=True)

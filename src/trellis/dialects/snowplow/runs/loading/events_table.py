@@ -13,6 +13,7 @@ from trellis.dialects.snowplow.document.nodes import properties_of, size_of
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
 from trellis.dialects.snowplow.rows.csv import EVENTS
 from trellis.dialects.snowplow.runs.layouts import ATOMIC
+from trellis.dialects.snowplow.runs.loading.verification import lossy_columns
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, TableChange
 from trellis.dialects.snowplow.stored_families import LOAD_TIME
 from trellis.errors import SchemaError
@@ -23,7 +24,8 @@ _WIDE: Final = ("unstruct_event_", "contexts_")
 
 
 def events_change(profile: Profile, dataset: str, real: RealTable | None, registry: Registry) -> TableChange:
-    """Raises SchemaError for a table that lacks columns of events, or has wide rows."""
+    """Raises SchemaError for a table that lacks columns of events, would not keep their values, or has wide
+    rows."""
     columns = events_columns(profile, registry)
     reference = profile.warehouse.reference(dataset, EVENTS)
     if real is None:
@@ -45,6 +47,11 @@ def events_change(profile: Profile, dataset: str, real: RealTable | None, regist
             f"{EVENTS}: it has no column {', '.join(column.name for column in missing)}; add what is "
             "missing: "
             f"{'; '.join(add_columns(profile.warehouse, reference, definitions))}"
+        )
+    if lossy := [*lossy_columns(real, columns, profile)]:
+        raise SchemaError(
+            f"{EVENTS}: {'; '.join(map(str, lossy))}; the column would not keep its values, so give it the "
+            "type that is expected"
         )
     return TableChange(EVENTS, ATOMIC, tuple(columns))
 

@@ -91,7 +91,8 @@ class TableInspector:
             listed = families.versions(family)
             version = families.version_of(name, table, listed, self.dataset)
         except SchemaError as error:
-            return TableStatus(name, "unknown", table.comment or "", reasons=(str(error),))
+            reason = str(error).removeprefix(f"{name}: ")
+            return TableStatus(name, "unknown", table.comment or "", reasons=(reason,))
         position = listed.index(version) + 1
         merged = families.table(listed[:position])
         columns = {

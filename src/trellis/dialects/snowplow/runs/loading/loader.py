@@ -61,8 +61,12 @@ class RunReport:
     rows: Mapping[str, int] = field(default_factory=dict)
     statements: Sequence[str] = ()
     discards: int = 0
+    good: int = 0
+    """Events whose rows were loaded."""
     failed: int = 0
     """Events that reached no table."""
+    dropped: int = 0
+    """Copies of events that the shredder dropped."""
     recovered: Sequence[str] = ()
     """The tables of versions that do not fit the others."""
     shortened: Mapping[str, str] = field(default_factory=dict)
@@ -74,8 +78,10 @@ class RunReport:
     @property
     def balance(self) -> str:
         """Where the events of the run went."""
-        loaded = self.rows.get(EVENTS, 0)
-        return f"events in {loaded + self.failed:,} = loaded {loaded:,} + failed {self.failed:,}"
+        total = self.good + self.failed + self.dropped
+        return (
+            f"events in {total:,} = loaded {self.good:,} + failed {self.failed:,} + dropped {self.dropped:,}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -87,7 +93,9 @@ class RunReport:
             "not_kept": self.not_kept,
             "statements": [*self.statements],
             "discards": self.discards,
+            "loaded_events": self.good,
             "failed_events": self.failed,
+            "dropped_events": self.dropped,
             "attempts": self.attempts,
         }
 
@@ -124,7 +132,11 @@ class RunLoader:
     def load_run(
         self, run: Path, finish: Callable[[RunCommit], None] | None = None, *, keeps_failed: bool = True
     ) -> RunReport:
-        """Load one run folder. `finish` does what belongs to the same commit."""
+        """Load one run folder. `finish` does what belongs to the same commit.
+
+        With `keeps_failed` its failed events become rows. Without, as they are rows already, a run in which
+        all have failed leaves no row of MANIFEST.
+        """
         if not is_complete(run):
             return RunReport(run.name, "incomplete")
         manifest = RunManifest.of_loadable(run)
@@ -139,7 +151,8 @@ class RunLoader:
                 load.keep_failed_events()
             if finish is not None:
                 finish(commit)
-            commit.append_rows(MANIFEST, [manifest_row(manifest, load.now)])
+            if keeps_failed or manifest.good:
+                commit.append_rows(MANIFEST, [manifest_row(manifest, load.now)])
         return report
 
     def _load_with_retries(self, run: Path) -> RunReport:
@@ -172,7 +185,7 @@ class _RunLoad:
         planner = TablePlanner(families, dataset, self.manifest, self.loader.verification, records)
         real_tables = warehouse.tables(dataset)
         changes = planner.changes(real_tables)
-        if self.manifest.good:
+        if self.manifest.event_rows:
             changes[EVENTS] = events_change(
                 warehouse.profile, dataset, real_tables.get(EVENTS), self.loader.registry
             )
@@ -189,7 +202,7 @@ class _RunLoad:
             result = self._copy_entities(run_table, change)
             rows[change.table] = rows.get(change.table, 0) + result.rows
             discards += result.discards
-        if self.manifest.good:
+        if self.manifest.event_rows:
             result = self._copy_events(changes[EVENTS])
             rows[EVENTS] = result.rows
             discards += result.discards
@@ -201,7 +214,9 @@ class _RunLoad:
             rows,
             [statement for change in changes.values() for statement in change.statements],
             discards,
+            self.manifest.good,
             self.manifest.bad,
+            self.manifest.dropped,
             [changes[table.table].table for table in self.manifest.tables if table.is_recovered],
             {full: name for names in shortened for full, name in names.items()},
             "; ".join(sorted(filter(None, refusals))),
@@ -230,7 +245,7 @@ class _RunLoad:
             EVENTS,
             {column.name: column for column in change.columns if column.name != LOAD_TIME},
             null="",
-            expected_rows=self.manifest.good,
+            expected_rows=self.manifest.event_rows,
             event_column="event_id",
             time_column=LOAD_TIME,
         )

@@ -23,8 +23,8 @@ from trellis.dialects.snowplow.runs.loading.records import DefinitionRecord
 from trellis.dialects.snowplow.runs.loading.verification import (
     Difference,
     Verification,
+    compare_columns,
     compare_definitions,
-    compare_names,
     type_text,
 )
 from trellis.dialects.snowplow.runs.manifest import RunManifest, RunTable
@@ -97,7 +97,8 @@ class FamilyVersions:
         if key is None or key not in listed:
             raise SchemaError(
                 f"{name}: its comment is {table.comment!r}; expected one of {_versions(listed)} of "
-                f"{listed[0].family}, the last version whose columns it has"
+                f"{listed[0].family}, the last version whose columns it has; set it, or let "
+                "`trellis snowplow adopt` find it"
             )
         return key
 
@@ -231,7 +232,7 @@ class TablePlanner:
     def _differences(
         self, real: RealTable, columns: Sequence[Column], *, every: bool = False
     ) -> list[Difference]:
-        compare = compare_definitions if every or self.verification == "definition" else compare_names
+        compare = compare_definitions if every or self.verification == "definition" else compare_columns
         return compare(real, (*METADATA, *columns), self.profile)
 
     def _migrated(self, real: RealTable, before: FamilyTable, target: FamilyTable) -> TableChange:

@@ -74,7 +74,7 @@ class RedshiftScript:
         families = FamilyVersions(self.registry, PROFILE, manifest.compat)
         planner = TablePlanner(families, self.dataset, manifest, self.verification)
         changes = planner.changes(tables)
-        if manifest.good:  # before the others, which refer to it
+        if manifest.event_rows:  # before the others, which refer to it
             events = events_change(PROFILE, self.dataset, tables.get(EVENTS), self.registry)
             changes = {EVENTS: events, **changes}
         resizing = [statement for change in changes.values() for statement in change.resizing]
@@ -89,7 +89,7 @@ class RedshiftScript:
         return "".join(f"{statement};\n" for statement in statements), changes
 
     def _copies(self, run: Path, manifest: RunManifest, changes: Mapping[str, TableChange]) -> Iterator[str]:
-        if manifest.good:
+        if manifest.event_rows:
             names = [column.name for column in changes[EVENTS].columns if column.name != LOAD_TIME]
             path = events_path(manifest.layout, manifest.format)
             yield self._copy(EVENTS, names, f"{run.name}/{path}", manifest)
@@ -122,7 +122,7 @@ class RedshiftScript:
 
     def _load_time(self, manifest: RunManifest) -> Iterator[str]:
         """The statement that fills the time of the load, which the files do not have."""
-        if manifest.good and manifest.earliest and manifest.latest:
+        if manifest.event_rows and manifest.earliest and manifest.latest:
             bounds = [
                 string_literal(f"{time:%Y-%m-%d %H:%M:%S.%f}")
                 for time in (manifest.earliest, manifest.latest)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, get_args
 from uuid import uuid4
 
-from trellis.dialects.snowplow.enriched.bad_event import failed_place
+from trellis.dialects.snowplow.enriched.bad_event import BadKind, failed_place
+from trellis.dialects.snowplow.identity.errors import IgluError
+from trellis.dialects.snowplow.identity.keys import SchemaKey
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.records import (
     FAILED_EVENTS,
@@ -22,7 +24,7 @@ from trellis.dialects.snowplow.runs.loading.records import (
 )
 from trellis.dialects.snowplow.runs.shredder import Shredder
 from trellis.dialects.snowplow.runs.warehouses.base import RunCommit
-from trellis.errors import UsageError
+from trellis.errors import UsageError, nearest
 
 ShredderFor = Callable[[Path, str], Shredder]
 """A shredder that writes into a folder, for a profile."""
@@ -73,6 +75,7 @@ class Replayer:
     def replay(self, reason: str = "", schema: str = "") -> ReplayReport:
         """Replay all that failed, or those of one reason or one schema. Raises UsageError and what a load
         raises."""
+        _check_choice(reason, schema)
         with self.loader.warehouse.replay_folder(self.loader.dataset) as folder:
             for results in folder.glob(f"*/{_RESULTS}"):
                 self._load(results)
@@ -126,6 +129,18 @@ class Replayer:
                 )
 
         return self.loader.load_run(results.parent, note, keeps_failed=False)
+
+
+def _check_choice(reason: str, schema: str) -> None:
+    """Raises UsageError for a reason or an address that no event can have."""
+    kinds = get_args(BadKind)
+    if reason and reason not in kinds:
+        raise UsageError(f"--reason: there is no {reason!r}{nearest(reason, kinds)}")
+    if schema:
+        try:
+            SchemaKey.parse(schema)
+        except IgluError as error:
+            raise UsageError(f"--of-schema: {error}") from None
 
 
 def _write_results(

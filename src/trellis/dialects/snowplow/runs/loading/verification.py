@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from trellis.dialects.snowplow.columns.column_types import ColumnType
 from trellis.dialects.snowplow.columns.flatten import Column
+from trellis.dialects.snowplow.columns.merge import holds
 from trellis.dialects.snowplow.columns.overlay import parse_type
 from trellis.dialects.snowplow.columns.profiles import Profile
 from trellis.dialects.snowplow.runs.warehouses.tables import RealColumn, RealTable
 from trellis.errors import SchemaError
 
 Verification = Literal["count", "definition"]
-"""Whether a load looks at the names of columns alone, or at their types and places, too."""
+"""What a load looks at: the columns, and whether they keep all values; or their types and places, too."""
+_INTEGERS: Final = frozenset(("SMALLINT", "INT", "BIGINT"))
 DifferenceKind = Literal["missing", "extra", "type", "not null", "place"]
 
 
@@ -39,8 +41,31 @@ class Difference:
         return f"{self.column} is {self.actual}, expected {self.expected}"
 
 
-def compare_names(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
-    """The columns that are missing, and those that are there besides."""
+def compare_columns(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
+    """The columns that are missing, those that are there besides, and those that would not keep values."""
+    return [*_compare_names(table, columns, profile), *lossy_columns(table, columns, profile)]
+
+
+def lossy_columns(table: RealTable, columns: Sequence[Column], profile: Profile) -> Iterator[Difference]:
+    """Columns of a type that rounds or cuts values of their schemas, or takes none.
+
+    Not those of texts, of which everything is kept, nor those of types that no schema has. A smaller integer
+    than one is expected does neither: warehouses refuse what is beyond it.
+    """
+    real = {column.name: column for column in table.columns}
+    for column in columns:
+        actual = real_type(real[column.name]) if column.name in real else None
+        if actual is None or actual.name in ("CHAR", "VARCHAR"):
+            continue
+        is_refused = {actual.name, column.type.name} <= _INTEGERS
+        is_time_of_date = (actual.name, column.type.name) == ("TIMESTAMP", "DATE")
+        expected, text = profile.type_text(column.type), type_text(real[column.name], profile)
+        is_kept = text == expected or is_time_of_date or is_refused or holds(actual, column.type)
+        if not is_kept:
+            yield Difference(column.name, "type", expected, text)
+
+
+def _compare_names(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
     names = {column.name for column in columns}
     missing = [column for column in columns if column.name not in table.names]
     return [
@@ -55,7 +80,7 @@ def compare_names(table: RealTable, columns: Sequence[Column], profile: Profile)
 
 def compare_definitions(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
     """All differences that matter. A column that may be NULL although schemas require it takes all values."""
-    differences = compare_names(table, columns, profile)
+    differences = _compare_names(table, columns, profile)
     real = {column.name: column for column in table.columns}
     common = [column for column in columns if column.name in real]
     for column in common:

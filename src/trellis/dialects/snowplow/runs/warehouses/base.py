@@ -89,7 +89,9 @@ class RunCommit(Protocol):
 
     def change_table(self, change: TableChange) -> None: ...
 
-    def copy_files(self, job: CopyJob) -> CopyResult: ...
+    def copy_files(self, job: CopyJob) -> CopyResult:
+        """Raises SchemaError for files that cannot be read."""
+        ...
 
     def append_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Add rows to a table of the loader, which is created if absent."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from trellis.destinations.sql.names import quoted
+from trellis.dialects.snowplow.columns.overlay import parse_type
+from trellis.dialects.snowplow.columns.profiles import catalog_column, describe_values
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn
 
 Validity = Callable[[CopyColumn], str]
@@ -47,7 +49,8 @@ def misfits_of(columns: Sequence[CopyColumn], validity: Validity) -> list[Misfit
         name = quoted(column.source)
         if not column.is_text:
             condition = f"{name} IS NOT NULL AND NOT ({validity(column)})"
-            misfits.append(Misfit(column, condition, f"not convertible: text into {column.type}"))
+            values = describe_values(catalog_column(parse_type(column.type)))
+            misfits.append(Misfit(column, condition, f"not {values}"))
         elif column.length:
             condition = f"length({name}) > {column.length}"
             misfits.append(Misfit(column, condition, f"cut to {column.length} characters"))

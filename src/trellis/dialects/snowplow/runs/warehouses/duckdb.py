@@ -6,20 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from trellis.destinations.refusals import first_line
 from trellis.destinations.scan.connections import lock_holder
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.row_files import is_typed, read_texts, read_typed
+from trellis.dialects.snowplow.runs.row_files import is_typed, read_texts, read_typed, unreadable
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
 from trellis.errors import DestinationError
 
+MissingFile = Literal["make", "refuse", "empty"]
+"""What becomes of a file that is not there: it is made, refused, or counts as an empty one."""
 _LONGEST_LINE: Final = 64 << 20
 _INTEGERS: Final = ("SMALLINT", "INT", "BIGINT")
 _INTEGER: Final = "'^[-+]?[0-9]+$'"
@@ -36,9 +38,9 @@ _COLUMNS: Final = """
 class DuckDBWarehouse(SqlWarehouse):
     """The file at `path`, or a database in memory."""
 
-    def __init__(self, path: str, *, read_only: bool = False, missing_ok: bool = False) -> None:
+    def __init__(self, path: str, *, read_only: bool = False, missing: MissingFile = "make") -> None:
         self.profile, self.shown = PROFILES["duckdb"], path
-        self.read_only, self.missing_ok = read_only, missing_ok
+        self.read_only, self.missing = read_only, missing
         self.reconnect()
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -47,19 +49,30 @@ class DuckDBWarehouse(SqlWarehouse):
         try:
             return self.connection.execute(statement, [*values]).fetchall()
         except duckdb.Error as error:
-            raise DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}") from None
+            raise self._refused(error) from None
+
+    def _refused(self, error: Exception) -> DestinationError:
+        return DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}")
 
     def tables(self, dataset: str) -> Mapping[str, RealTable]:
         return group_columns(self.execute(_COLUMNS, (dataset,)))
 
     def stage_texts(self, job: CopyJob) -> Staging:
+        import duckdb
+
         staging = Staging.beside(job.sources)
         with self._source(job) as source:
-            self.execute(
+            statement = (
                 f"CREATE OR REPLACE TEMP TABLE {staging.table} AS "
                 f"SELECT {', '.join(_texts(job))}, row_number() OVER () - 1 AS {staging.row_number} "
                 f"FROM {source}"
             )
+            try:
+                self.connection.execute(statement)
+            except duckdb.InvalidInputException as error:
+                raise unreadable(job.folder, first_line(error)) from None
+            except duckdb.Error as error:
+                raise self._refused(error) from None
         return staging
 
     def validity(self, column: CopyColumn) -> str:
@@ -112,8 +125,8 @@ class DuckDBWarehouse(SqlWarehouse):
     def reconnect(self) -> None:
         import duckdb
 
-        is_missing = self.read_only and not Path(self.shown).exists()
-        if is_missing and not self.missing_ok:
+        is_missing = self.missing != "make" and not Path(self.shown).exists()
+        if is_missing and self.missing == "refuse":
             raise DestinationError(
                 f"{self.shown}: no such file; expected the DuckDB file that runs are loaded into"
             )

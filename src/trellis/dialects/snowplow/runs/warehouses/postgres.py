@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from trellis.destinations.refusals import first_line
@@ -11,7 +12,7 @@ from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.destinations.url import redacted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
-from trellis.dialects.snowplow.runs.row_files import NULL
+from trellis.dialects.snowplow.runs.row_files import NULL, unreadable
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.copy_blocks import UnusualText, copy_blocks, usual_blocks
@@ -56,7 +57,7 @@ class PostgresWarehouse(SqlWarehouse):
         number = f"{staging.row_number} bigint GENERATED ALWAYS AS IDENTITY (START 0 MINVALUE 0)"
         self.execute(f"DROP TABLE IF EXISTS pg_temp.{staging.table}")
         self.execute(f"CREATE TEMP TABLE {staging.table} ({texts}, {number})")
-        with self._copying(f"pg_temp.{staging.table} ({names})", job.null) as copy:
+        with self._copying(f"pg_temp.{staging.table} ({names})", job.null, job.folder) as copy:
             for path in job.files:
                 for block in copy_blocks(path, job.sources, job.null):
                     copy.write(block)
@@ -138,19 +139,26 @@ class PostgresWarehouse(SqlWarehouse):
             self.connection.close()
 
     @contextmanager
-    def _copying(self, target: str, null: str) -> Iterator[Any]:
+    def _copying(self, target: str, null: str, files: Path | None = None) -> Iterator[Any]:
         command = f"COPY {target} FROM STDIN (NULL {string_literal(null)})"
-        with self._explained(), self.connection.cursor() as cursor, cursor.copy(command.encode()) as copy:
+        with (
+            self._explained(files),
+            self.connection.cursor() as cursor,
+            cursor.copy(command.encode()) as copy,
+        ):
             yield copy
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """An operational error may pass; a full disk, too, but not within minutes."""
+    def _explained(self, files: Path | None = None) -> Iterator[None]:
+        """An operational error may pass; a full disk, too, but not within minutes. `files` are those whose
+        texts are sent, as texts."""
         import psycopg
 
         try:
             yield
         except psycopg.Error as error:
+            if files is not None and isinstance(error, psycopg.DataError):
+                raise unreadable(files, first_line(error)) from None
             passes = isinstance(error, psycopg.OperationalError) and not isinstance(
                 error, psycopg.errors.DiskFull
             )

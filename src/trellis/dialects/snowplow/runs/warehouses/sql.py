@@ -25,6 +25,7 @@ from trellis.warehouses.statements import ColumnDefinition, create_table
 _COUNTED: Final = 100
 """Columns whose misfits one statement counts: DuckDB takes longer and longer for more."""
 _UPDATES: Final = "q_updates"
+_HAS_SCHEMA: Final = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1"
 _EXISTS: Final = """
     SELECT 1 FROM information_schema.tables
     WHERE table_catalog = current_database() AND table_schema = $1 AND table_name = $2
@@ -105,7 +106,8 @@ class SqlWarehouse(ABC):
         self.execute("BEGIN TRANSACTION")
         try:
             self.lock(dataset)
-            self.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(dataset)}")
+            if not self.execute(_HAS_SCHEMA, (dataset,)):  # PostgreSQL asks for the right to make one first
+                self.execute(f"CREATE SCHEMA {quoted(dataset)}")
             yield SqlCommit(self, dataset)
         except BaseException:
             with suppress(DestinationError):  # a connection that is gone took its transaction with it
