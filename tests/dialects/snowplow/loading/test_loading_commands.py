@@ -229,6 +229,11 @@ def test_commands_that_look_make_no_file(loaded: Trellis, folder: Path) -> None:
             3,
             "error: mistyped.duckdb: no such file; expected the DuckDB file that runs are loaded into",
         )
+    ran = loaded("snowplow", "load", "output", *where)
+    assert (ran.code, ran.err) == (
+        2,
+        "error: output: there is no such folder; expected a run, or a folder of runs",
+    )
     assert not (folder / "mistyped.duckdb").exists()
 
 

@@ -73,7 +73,9 @@ def load_runs(
     """
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_loaded
+    from trellis.dialects.snowplow.runs.manifest import find_runs
 
+    find_runs(place)  # before a warehouse is made, or waited for
     with open_loader(to, schema, dataset, verify, retries, missing="make") as loader:
         print_reports("runs", loader.load(place), json, show_loaded)
 
@@ -94,6 +96,8 @@ def show_status(
     """Show which shredded runs are loaded, which are not, and which are incomplete."""
     from trellis.cli.output.console import print_reports
     from trellis.dialects.snowplow.commands.runs import open_loader, show_states
+    from trellis.dialects.snowplow.runs.manifest import find_runs
 
+    find_runs(place)
     with open_loader(to, schema, dataset, read_only=True, missing="empty") as loader:
         print_reports("runs", loader.status(place, since, until), json, show_states)
