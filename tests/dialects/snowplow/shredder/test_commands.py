@@ -111,6 +111,6 @@ def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:
     )
     ran = trellis(*shred, "--option", "validat=false")
     assert (ran.code, ran.err) == (2, "error: --option: there is no 'validat': did you mean 'validate'?")
-    ran = trellis("snowplow", "load", "out", "--schema", "registry", "--to", "parquet:x")
+    ran = trellis("snowplow", "load", ".", "--schema", "registry", "--to", "parquet:x")
     assert ran.code == 2
     assert "runs are loaded into duckdb:PATH, delta:PATH and postgresql://..." in ran.err
