@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import Ran, Trellis
@@ -184,6 +186,19 @@ def test_seed_y88_a_schema_for_rows(trellis: Trellis, folder: Path) -> None:
         ("n", "double"),
         ("z", "any"),
     ]
+
+
+def test_a_schema_for_rows_of_columns(trellis: Trellis, folder: Path) -> None:
+    pq.write_table(pa.table({"k": ["a"], "v": [1.5]}), folder / "rows.parquet")
+    learned = trellis("table", "infer", "rows.parquet", "--format", "parquet", "--json")
+    assert [(column["name"], column["type"]) for column in learned.json["columns"]] == [
+        ("k", "string"),
+        ("v", "double"),
+    ]
+    (folder / "rows.parquet").write_bytes(b"PAR1")
+    broken = trellis("table", "infer", "rows.parquet", "--format", "parquet")
+    assert broken.code == 2
+    assert broken.err.startswith("error: the rows are not a Parquet file: ")
 
 
 def test_control_attributes(table: Run) -> None:

@@ -148,6 +148,10 @@ def test_jobs_that_fail(tables: Store, tmp_path: Path) -> None:
     )
     code, message = code_of(map_rows, tables, MapFunction(lambda row: [row["x"]]), ["//tmp/a"], [T])
     assert (code, message.partition("failed")[2]) == (1205, ": KeyError: 'x'")
+    assert code_of(map_rows, tables, command("echo 5"), ["//tmp/a"], [T]) == (
+        1205,
+        "the output of the command 'echo 5': line 1 is not a JSON object; expected a row such as {\"k\": 1}",
+    )
     assert code_of(map_rows, tables, command("cat"), ["//tmp/a"], [T]) == (
         306,
         f'{GIVEN}: the key ["b";] is that of the row before it, and keys of the table are unique',

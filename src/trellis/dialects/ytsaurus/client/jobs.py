@@ -71,7 +71,7 @@ def read_files(paths: Any) -> Mapping[str, bytes]:
     try:
         return {file.name: file.read_bytes() for file in files}
     except OSError as error:
-        raise UsageError(f"a file of the job cannot be read: {error}") from None
+        raise UsageError(f"the file {error.filename} of the job cannot be read: {error.strerror}") from None
 
 
 def _converted(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:

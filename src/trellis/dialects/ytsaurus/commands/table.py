@@ -267,13 +267,14 @@ def infer_schema(
     from trellis.dialects.ytsaurus.commands.infer_report import read_source, show_schema
     from trellis.dialects.ytsaurus.formats.format import Format
     from trellis.dialects.ytsaurus.inference.learning import learn_schema
+    from trellis.dialects.ytsaurus.store.writing import parse_rows
 
     if format == "json" and source != "-":
         from trellis.dialects.ytsaurus.destination.proposal import survey_schema
 
         learned = survey_schema([source], promote_integers=promote_integers)
     else:
-        rows = Format.parse(format).read_rows(read_source(source))
+        rows = parse_rows(Format.parse(format), read_source(source))
         learned = learn_schema(rows, promote_integers=promote_integers)
     show_schema(learned, json)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, BinaryIO, Final, Protocol
 
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.formats.format import Format
@@ -101,8 +101,16 @@ class Command:
             self._run_process(sandbox, results, self.input_format.write_rows(rows))
             for index, path in enumerate(results):
                 with path.open("rb") as stream:
-                    for row in self.output_format.read_rows(stream):
-                        yield index, row
+                    yield from ((index, row) for row in self._read_output(stream))
+
+    def _read_output(self, stream: BinaryIO) -> Iterator[Row]:
+        try:
+            yield from self.output_format.read_rows(stream)
+        except YtError as error:
+            raise YtError(
+                f"the output of the command {shlex.quote(self.command)}: {error.message}",
+                ErrorCode.USER_JOB_FAILED,
+            ) from None
 
     def _run_process(self, sandbox: Path, results: list[Path], blocks: Iterable[bytes]) -> None:
         redirects = "".join(
