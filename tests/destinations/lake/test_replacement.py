@@ -257,3 +257,28 @@ def test_rows_that_were_planned_before_are_planned_again(
     partitioned.load([{"id": 2, "day": "b"}], table="orders")
     assert len(statements) == 2
     assert rows_of(partitioned, "id", "day") == [("1", "a"), ("2", "b")]
+    orders = f"{iceberg_catalog(str(root))}.main.orders"
+    commits = spark.sql(f"SELECT operation FROM {orders}.snapshots ORDER BY committed_at").collect()
+    assert commits[-1]["operation"] == "append"
+
+
+def test_rows_that_others_append_all_the_time_hinder_no_append(
+    spark: SparkSession, shop: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.load([{"id": 0}], table="orders")
+    other = trellis.pipeline("shop", to=f"spark:{iceberg_catalog(str(root))}.main")
+    statement, attempts = SparkTables._validated_insert, list[int]()
+
+    def append_always(tables: SparkTables, name: TableName, *arguments: Any) -> str:
+        text = statement(tables, name, *arguments)
+        if name == ORDERS:
+            attempts.append(arguments[-1])
+            shop.load([{"id": len(attempts)}], table="orders")
+        return text
+
+    for name, value in iceberg_settings(str(root)).items():
+        spark.conf.set(name, value)
+    monkeypatch.setattr(SparkTables, "_validated_insert", append_always)
+    other.load([{"id": 100}], table="orders")
+    assert attempts == [0, 1, 2, 3, 4, 5]
+    assert rows_of(shop, "id") == [(0,), (1,), (2,), (3,), (4,), (5,), (6,), (100,)]

@@ -27,6 +27,7 @@ BRANCHES: Final = "trellis_replacement_"
 _MAIN: Final = "main"
 _OURS: Final = "trellis.replacement"
 """The property of a snapshot that says which commit of a replacement it is."""
+_FIRST_ATTEMPTS: Final = 5
 _NUMBER: Final = re.compile(r"/(?:v(\d+)|(\d+)-[^/]*?)(?:\.gz)?\.metadata\.json(?:\.gz)?$")
 """The number of a file of metadata, as catalogs name it: one more with each commit."""
 
@@ -195,13 +196,13 @@ def validated_since(snapshot: int, isolation: Literal["snapshot", "serializable"
 def validated_append(table: str, snapshot: int, columns: Mapping[str, str], attempt: int) -> str:
     """An INSERT of rows into a table, without its query, that fails where the table was replaced meanwhile.
 
-    Iceberg looks for that only if an INSERT replaces rows, so this one replaces none. The first attempt fails
-    for any commit since a snapshot, and reads no list of files. The next ones read these, and fail no more
-    for rows that others append.
+    Iceberg looks for that only if an INSERT replaces rows, so this one replaces none. The first attempts fail
+    for any commit since a snapshot, read no lists of files, and are appends to all readers. The last ones
+    read these lists, do not fail for rows that others append, and are overwrites to those who read changes.
     """
     least = {"STRING": "''", "BIGINT": "-9223372036854775808"}
     no_row = [f"{quoted(name)} < {least[type_]}" for name, type_ in columns.items() if type_ in least]
-    if attempt and no_row:
+    if attempt >= _FIRST_ATTEMPTS and no_row:
         return f"INSERT INTO {table} {validated_since(snapshot, 'snapshot')} REPLACE WHERE {no_row[0]}"
     return f"INSERT INTO {table} {validated_since(snapshot, 'serializable')} REPLACE WHERE FALSE"
 
