@@ -92,8 +92,8 @@ class MergeContext:
         return [name for name in self.types[table] if name in present]
 
     def stage(self, table: str, columns: Iterable[str]) -> str:
-        """The staged rows of a table as a view."""
-        types = {name: self.types[table][name] for name in columns}
+        """The staged rows of a table as a view; columns that the table does not have are NULL."""
+        types = {name: self.types[table].get(name, "STRING") for name in columns}
         number = list(self.types).index(table)
         return self.statements.stage(f"staged_{number}", self.files.get(table, ()), types, self.place)
 
@@ -359,7 +359,9 @@ class IdentityMerge:
         if not context.files.get(self.links.rules) or context.is_committed(table):
             return
         spark = context.statements
-        rules = context.stage(self.links.rules, context.staged_columns(self.links.rules))
+        paired = [column for pair in self.links.pairs for column in pair]
+        columns = dict.fromkeys([*context.staged_columns(self.links.rules), *paired])
+        rules = context.stage(self.links.rules, columns)
         statements = IdentityStatements(
             self.links,
             rules,
@@ -375,10 +377,10 @@ class IdentityMerge:
             spark.create_rows(statements.new_identities, statements.new_identity_columns, new)
             spark.create_rows(statements.merged, statements.merged_columns, list(changes.merged.items()))
             links = self.links
-            columns = (links.kind, links.value, links.identity, links.updated)
+            written = (links.kind, links.value, links.identity, links.updated)
             keys = (links.kind, links.value)
-            source = MergeSource(keys, columns, inserted=statements.new_rows(columns))
-            source.upserted = statements.updated_rows(columns)
+            source = MergeSource(keys, written, inserted=statements.new_rows(written))
+            source.upserted = statements.updated_rows(written)
             context.run_merge(table, source)
         finally:
             spark.drop_views()
