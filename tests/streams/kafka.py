@@ -108,7 +108,7 @@ def running(folder: Path, spark: SparkSession) -> Iterator[Broker]:
     port, controller = free_port(), free_port()
     properties = folder / "server.properties"
     properties.write_text(PROPERTIES.format(port=port, controller=controller, folder=folder))
-    identity = secrets.token_urlsafe(16)[:22]
+    identity = "T" + secrets.token_urlsafe(16)[1:]  # one that starts with `-` would be an option
     arguments = ("format", "-t", identity, "-c", str(properties))
     done = subprocess.run(
         command("kafka.tools.StorageTool", *arguments), capture_output=True, text=True, check=False
