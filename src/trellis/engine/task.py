@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from trellis.engine.conform.choose import Conformer, conformer_of
@@ -37,6 +37,8 @@ Waiting = BlockRef | Spooled
 """Records that wait for a new schema: where to read them again, or where they were written."""
 SPOOLED_LINES: Final = 4_096
 """So many lines of a block of a file are written when they wait; where more do the block is read again."""
+MOST_TELLING: Final = 500
+"""So many lines of a load are kept for the later tasks of a process."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ def run_parts(
     """Conform and stage the parts of a split, or only those at the offsets in `selection` and their lines."""
     violations: list[ContractViolation] = []
     outcome = Outcome(name, split=(plan.first_file + split.file, split.number), path=split.path)
+    known = _telling_lines(plan.load_id, plan.table, plan.first_file)
+    plan = replace(plan, sample=plan.sample + tuple(known))
     try:
         with Stage(plan.staging, f"{name}-{os.urandom(4).hex()}", plan.storage) as stage:
             conformer, rules, masks = conformer_of(plan), RuleEnforcer(plan), Masks(plan)
@@ -121,12 +125,19 @@ def run_parts(
             outcome.shared = conformer.shared_names()
             outcome.warnings += conformer.warnings
             outcome.examples = conformer.examples
+            known |= dict.fromkeys(conformer.telling[: max(MOST_TELLING - len(known), 0)])
         outcome.files = stage.files
         if violations:
             outcome.error = merge_violations(violations)
     except TrellisError as bad:
         outcome.error = bad
     return outcome
+
+
+@lru_cache(maxsize=8)
+def _telling_lines(load_id: str, table: str, first_file: int) -> dict[bytes, None]:
+    """Lines that made a read fail in a task of this process, from which its later tasks learn at once."""
+    return {}
 
 
 def spooling_lines(plan: Plan, split: Split, blocks: Iterable[Block], conformer: Conformer) -> Iterator[Part]:
@@ -206,7 +217,7 @@ def peek_split(conformer: Conformer, split: Split, storage: Storage) -> Peek | N
             return Peek(conformer.batch(split, rows.head()).observed or Observations())
         return None
     for block in read_blocks(split, storage=storage):
-        return Peek(conformer.block(split, block.head()).observed or Observations(), block.sample())
+        return conformer.peek(split, block.head())
     return None
 
 

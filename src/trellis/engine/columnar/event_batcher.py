@@ -17,7 +17,7 @@ from trellis.engine.columnar.event_sources import MIN_SPLIT, Events
 from trellis.engine.columnar.event_values import JointProjection
 from trellis.engine.columnar.events import CompiledProjection, compile_projection
 from trellis.engine.columnar.parts import build_in_parts
-from trellis.engine.columnar.strict import Indexes, Mask, single_chunk
+from trellis.engine.columnar.strict import NO_INDEXES, Indexes, Mask, single_chunk
 from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch
 from trellis.evolution.projection import Path
@@ -110,6 +110,8 @@ class EventTypeBatcher:
         self.states: dict[EventType, _GroupState] = {}
         self.lists: dict[Path, pa.DataType] = {}
         """The types of lists that some event type has: others with few lines are likely to have them."""
+        self.telling: list[Indexes] = []
+        """The records that made a read fail, of those that were given last."""
 
     def rows(
         self, events: Events, indexes: Indexes, id_generator: RowIdGenerator
@@ -118,6 +120,7 @@ class EventTypeBatcher:
         many records were projected, by the tables that they have rows in. The origins of rows are indexes.
         """
         projected = _Projected(id_generator)
+        self.telling = [NO_INDEXES]
         read = events.read_keys(self.router.route.sorts, indexes)
         remaining, revision = [read.misfits, read.unread], self.router.tables.revision
         joint: list[_JointGroups] = []
@@ -176,6 +179,7 @@ class EventTypeBatcher:
             return np.concatenate(remaining)
 
         read = events.read(groups.projection, lines)
+        self.telling.append(read.telling)
         of_type = _have_keys(read.records, self.router.route.sorts, groups, numbers[read.lines])
         records = read.records if of_type.all() else read.records.filter(pa.array(of_type))
         special = build_in_parts(build, records, read.lines[of_type], MIN_SPLIT)

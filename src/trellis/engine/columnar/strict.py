@@ -81,16 +81,20 @@ class SpecialRows(FastPathMiss):
         self.rows = rows
 
 
+NO_INDEXES: Final[Indexes] = np.empty(0, np.int64)
+
+
 class StrictRead(NamedTuple):
     """The records that were read and the indexes of lines: read, not fitting, and not read.
 
-    Lines are left unread after too many failures.
+    Lines are left unread after too many failures. The `telling` lines are those that made a read fail.
     """
 
     records: pa.Table
     lines: Indexes
     misfits: Indexes
     unread: Indexes
+    telling: Indexes = NO_INDEXES
 
 
 class StrictReader:
@@ -128,7 +132,7 @@ class StrictReader:
             fits &= ~self._suspects(candidates)
         tables: list[pa.Table] = []
         pieces: list[Indexes] = []
-        misfits, unread = [chosen[~fits]], list[Indexes]()
+        misfits, unread, telling = [chosen[~fits]], list[Indexes](), list[Indexes]()
         pending, misses = [chosen[fits]], 0
         while pending:
             indexes = pending.pop()
@@ -149,6 +153,7 @@ class StrictReader:
                     suspects[row] = True
                 if suspects.any():
                     misfits.append(indexes[suspects])
+                    telling.append(indexes[suspects][:1] if row is None else indexes[row : row + 1])
                     middle = row or 0
                     pending += [indexes[middle:][~suspects[middle:]], indexes[:middle][~suspects[:middle]]]
                 elif len(indexes) <= self.min_split:
@@ -165,10 +170,13 @@ class StrictReader:
             tables.append(records)
             pieces.append(indexes[~are_unknown])
             unknown = indexes[are_unknown]
+            telling.append(unknown[:1])
             misfits.append(unknown[: self.min_split])
             unread.append(unknown[self.min_split :])
         records = pa.concat_tables(tables, promote_options="default") if tables else self.schema.empty_table()
-        return StrictRead(records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)))
+        return StrictRead(
+            records, _joined(pieces), np.sort(_joined(misfits)), np.sort(_joined(unread)), _joined(telling)
+        )
 
     def _suspects_by(self, miss: FastPathMiss, lines: pa.BinaryArray) -> Mask:
         """Which lines are like the one that was missed, as far as that is known."""
@@ -226,7 +234,7 @@ def matching_lines(lines: pa.BinaryArray, pattern: str) -> Mask:
 
 
 def _joined(parts: Sequence[Indexes]) -> Indexes:
-    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return np.concatenate(parts) if parts else NO_INDEXES
 
 
 def joined_bytes(texts: pa.BinaryArray | pa.StringArray) -> pa.Buffer:

@@ -26,11 +26,12 @@ from trellis.engine.conform.outcome import Conformed, parse_records
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import has_long_number, replaced_values
 from trellis.engine.input.parquet import RowBatch
-from trellis.engine.plan import Counts, Discard, Plan
+from trellis.engine.plan import Counts, Discard, Peek, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, array_of, in_order_of_input
 from trellis.engine.staging.column_defaults import plain_array
 from trellis.engine.text import count_keys, to_json
 from trellis.errors import ContractError
+from trellis.evolution.observe import Observations
 from trellis.evolution.record_outcome import DUPLICATE_KEY, Rejected, Stopped
 from trellis.evolution.row_transform import RowTransform
 
@@ -50,6 +51,7 @@ class AuthoredConformer:
         self.table = plan.schema.tables[program.table]
         self.warnings: Counter[str] = Counter()
         self.examples: list[bytes] = []
+        self.telling: list[bytes] = []
         self.columns = (
             ColumnReader(self.table, program.columnar) if columnar and program.columnar is not None else None
         )
@@ -63,6 +65,10 @@ class AuthoredConformer:
 
     def flush_rows(self) -> list[TableBatch]:
         return []
+
+    def peek(self, split: Split, block: Block) -> Peek:
+        """Nothing: what the records become is authored."""
+        return Peek(Observations())
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         """Conform the lines of a block. Raises ContractError where a record stops the load."""

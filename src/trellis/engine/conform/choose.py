@@ -14,7 +14,7 @@ from trellis.engine.conform.routed import RoutedConformer
 from trellis.engine.exact.routed_rows import RoutedFlattener
 from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.parquet import RowBatch
-from trellis.engine.plan import Plan
+from trellis.engine.plan import Peek, Plan
 from trellis.engine.staging.batches import TableBatch
 from trellis.evolution.dialect.transforms import Author, Emit, Route
 
@@ -27,10 +27,16 @@ class Conformer(Protocol):
     """Whether records may show something that the schema has no place for."""
     examples: list[bytes]
     """Lines that held such."""
+    telling: list[bytes]
+    """Lines that made a read of many fail."""
 
     @property
     def warnings(self) -> Counter[str]:
         """Things worth a note that are no error, and how often they occurred."""
+        ...
+
+    def peek(self, split: Split, block: Block) -> Peek:
+        """What the first lines show, and lines that prepare tasks for the others."""
         ...
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:

@@ -26,7 +26,7 @@ from trellis.engine.input.blocks import Block, Split
 from trellis.engine.input.lines import BadLine, has_long_number, record, replaced_values
 from trellis.engine.input.parquet import RowBatch, rows_of
 from trellis.engine.input.python_values import plain_record
-from trellis.engine.plan import Counts, Plan
+from trellis.engine.plan import Counts, Peek, Plan
 from trellis.engine.staging.batches import RowIdGenerator, TableBatch, batch_of_rows, in_order_of_input
 from trellis.errors import ContractError
 from trellis.evolution.contract import ContractViolation
@@ -36,7 +36,7 @@ _RECURSION_LIMIT: Final = 12_000
 PROBE: Final = 256
 """Lines that are flattened first to learn what the others look like."""
 EXAMPLES: Final = 200
-"""Lines with something new that a task returns, so that the next pass knows what to expect."""
+"""Lines with something new, and lines that made a read fail, that a task keeps for those after it."""
 EXAMPLE_BYTES: Final = 1 << 18
 
 
@@ -44,11 +44,13 @@ class LearnedConformer:
     """Learns what the records look like and keeps that from block to block.
 
     `times` is how many times as large as usual its blocks are. `takes_columns`: typed rows go into their
-    table column by column. `examples` are lines that hold what the schema had no place for.
+    table column by column. `examples` are lines that hold what the schema had no place for, `telling` those
+    that made a read of many fail. `peeks_by_columns`: the head of a block is enough for that.
     """
 
     times = 1
     learns = True
+    peeks_by_columns = True
     takes_columns = True
 
     def __init__(self, plan: Plan, columnar: bool = True) -> None:
@@ -61,7 +63,14 @@ class LearnedConformer:
         self.layout_revision = 0
         self.has_seen_sample = False
         self.examples: list[bytes] = []
+        self.telling: list[bytes] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
+
+    def peek(self, split: Split, block: Block) -> Peek:
+        """Conform a block; the sample are its first lines, and those that these had not prepared for."""
+        self.columnar = self.peeks_by_columns
+        observed = self.block(split, block).observed or Observations()
+        return Peek(observed, tuple(dict.fromkeys((*block.sample(), *self.telling))))
 
     def block(self, split: Split, block: Block, only: Sequence[int] | None = None) -> Conformed:
         """Conform the lines of a block, or `only` those of these numbers. Raises ContractError.
@@ -85,6 +94,7 @@ class LearnedConformer:
                     break
                 continue
             read = self.reader.read(work.lines, pending)
+            self._keep_telling(work, read.telling)
             misfits = self._by_columns(work, read.records, read.lines)
             self._conform_misfits(work, np.union1d(read.misfits, misfits))
             pending = read.unread
@@ -113,6 +123,11 @@ class LearnedConformer:
             return indexes[misses]
 
         return build_in_parts(build, records, indexes, MIN_SPLIT)
+
+    def _keep_telling(self, work: BlockWork, indexes: Indexes) -> None:
+        for text in work.texts(indexes):
+            if len(self.telling) < EXAMPLES and len(text) < EXAMPLE_BYTES:
+                self.telling.append(text[:-1])
 
     def _parsed_records(self, lines: pa.BinaryArray, indexes: Indexes) -> list[Any]:
         """The parsed records, where row ids are hashes of whole records. Raises FastPathMiss."""

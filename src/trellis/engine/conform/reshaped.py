@@ -20,6 +20,7 @@ class EmittedConformer(LearnedConformer):
     """Every record takes the exact path, since nothing is known of what the user's code does."""
 
     takes_columns = False
+    peeks_by_columns = False
 
     def __init__(self, plan: Plan, emitter: RowEmitter) -> None:
         super().__init__(plan, columnar=False)

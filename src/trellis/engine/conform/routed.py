@@ -53,6 +53,7 @@ class RoutedConformer(LearnedConformer):
     """
 
     times = 3
+    peeks_by_columns = False
 
     def __init__(self, plan: Plan, router: RoutedFlattener, columnar: bool = True) -> None:
         super().__init__(plan, columnar and router.read_line is None)
@@ -81,6 +82,7 @@ class RoutedConformer(LearnedConformer):
             ordinary = pending[~have_big_ints]
             lines = EventLines(work.lines)
             remaining = self._project(lines, ordinary, work.numbers, work.outcome, work.seed)
+            self._keep_telling(work, np.concatenate(self.batcher.telling))
             pending = np.union1d(pending[have_big_ints], remaining)
         self._route_lines(work, pending, {*work.numbers[have_big_ints].tolist()})
         return self._with_waiting(work.outcome, work.waiting, work.seed)

@@ -107,8 +107,7 @@ class FrameRecords:
             for split, run in frame_splits(rows.combine_chunks().to_batches(), self.layout):
                 for content in self.layout.read(split, run, BLOCK):
                     if isinstance(content, Block):
-                        observed = conformer.block(split, content).observed
-                        return Peek(observed or Observations(), content.sample())
+                        return conformer.peek(split, content)
                     if isinstance(content, RowBatch):
                         return Peek(conformer.batch(split, content).observed or Observations())
         return Peek(Observations())
