@@ -77,7 +77,11 @@ class EventLines:
         )
 
     def values(self, path: Path, indexes: Indexes) -> list[Any]:
-        return [_value_at(orjson.loads(line), path) for line in self._at(indexes)]
+        key = orjson.dumps(path[-1])
+        return [
+            _value_at(orjson.loads(line), path) if (text := _list_after(key, line)) is None else text
+            for line in self._at(indexes)
+        ]
 
     def _at(self, indexes: Indexes) -> list[bytes]:
         lines: list[bytes] = self.lines.take(pa.array(indexes)).to_pylist()
@@ -148,6 +152,25 @@ def _first_texts(lines: pa.BinaryArray, schema: pa.Schema) -> pa.Table | None:
     except pa.ArrowInvalid:
         return None
     return pa.table(texts, schema)
+
+
+def _list_after(key: bytes, line: bytes) -> list[Any] | None:
+    r"""The list under a key in quotes that a line is known to have; None if the whole line has to be parsed.
+
+    A key that stands in the line once, where nothing is escaped, is the right one; and what is a list up to
+    some bracket ends there.
+
+    >>> _list_after(b'"x"', b'{"a":{"x":[1,{"b":null}]}}'), _list_after(b'"x"', b'{"x":["]"]}')
+    ([1, {'b': None}], None)
+    """
+    start = line.find(key) + len(key)
+    if b"\\" in line or line[start : start + 2] != b":[" or line.find(key, start) >= 0:
+        return None
+    try:
+        value: list[Any] = orjson.loads(line[start + 1 : line.find(b"]", start) + 1])
+    except orjson.JSONDecodeError:
+        return None
+    return value
 
 
 def _value_at(record: Any, path: Path) -> Any:
