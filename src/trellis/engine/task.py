@@ -13,7 +13,7 @@ from trellis.engine.conform.choose import Conformer, conformer_of
 from trellis.engine.conform.masks import Masks
 from trellis.engine.conform.outcome import Conformed
 from trellis.engine.conform.value_rules import RuleEnforcer
-from trellis.engine.input.blocks import Block, Layout, Split, read_blocks
+from trellis.engine.input.blocks import SAMPLE_BYTES, Block, Layout, Split, read_blocks
 from trellis.engine.input.parquet import RowBatch, read_batches
 from trellis.engine.input.places import Places
 from trellis.engine.input.spool import Spooled, spool_lines, spool_rows, spooled_block, spooled_rows
@@ -37,8 +37,6 @@ Waiting = BlockRef | Spooled
 """Records that wait for a new schema: where to read them again, or where they were written."""
 SPOOLED_LINES: Final = 4_096
 """So many lines of a block of a file are written when they wait; where more do the block is read again."""
-MOST_TELLING: Final = 500
-"""So many lines of a load are kept for the later tasks of a process."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,9 @@ def run_parts(
             outcome.shared = conformer.shared_names()
             outcome.warnings += conformer.warnings
             outcome.examples = conformer.examples
-            known |= dict.fromkeys(conformer.telling[: max(MOST_TELLING - len(known), 0)])
+            for line in conformer.telling:
+                if sum(map(len, known)) + len(line) <= SAMPLE_BYTES:
+                    known[line] = None
         outcome.files = stage.files
         if violations:
             outcome.error = merge_violations(violations)
