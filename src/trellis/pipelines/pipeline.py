@@ -170,9 +170,11 @@ class Pipeline:
         """A dataset that another dialect filled is not ours: its tables would be taken for other things."""
         catalog = self.destination.catalog(self.dataset)
         versions = self._dialect.metadata.tables().versions
+        if not catalog or versions in catalog:
+            return
         for other in dialects():
             foreign = get_dialect(other).metadata.tables().versions
-            if foreign != versions and foreign in catalog and versions not in catalog:
+            if foreign != versions and foreign in catalog:
                 raise UsageError(
                     f"{self.where}: the dialect {other} filled it, not {self.dialect}; add "
                     f"--dialect {other}, or load into another dataset"
