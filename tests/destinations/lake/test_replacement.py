@@ -236,6 +236,55 @@ def test_a_load_goes_on_after_one_that_was_killed_where_nothing_came(
     assert [row["name"] for row in spark.sql(f"SELECT name FROM {orders}.refs").collect()] == ["main"]
 
 
+def forget_metadata(spark: SparkSession, root: Path, commits: int, *, delete: bool = False) -> None:
+    """Let others commit so often that the log of the table names only the last commits."""
+    orders = f"{iceberg_catalog(str(root))}.main.orders"
+    spark.sql(
+        f"ALTER TABLE {orders} SET TBLPROPERTIES ('write.metadata.previous-versions-max' = '2', "
+        f"'write.metadata.delete-after-commit.enabled' = '{str(delete).lower()}')"
+    )
+    for number in range(commits):
+        spark.sql(f"INSERT INTO {orders} (id) VALUES ('other {number}')")
+    assert spark.sql(f"SELECT * FROM {orders}.metadata_log_entries").count() == 3
+
+
+def test_a_killed_load_is_known_after_many_commits(
+    spark: SparkSession, shop: Pipeline, other: Pipeline, root: Path
+) -> None:
+    shop.load([{"id": 1}], table="orders")
+    meanwhile = while_replacing(spark, root, lambda: shop.load([{"id": 2}], table="orders"))
+    with killed_when_replaced(), meanwhile:
+        store_of(other).alter_table(ORDERS, TO_TEXT)
+    forget_metadata(spark, root, 7)
+    with pytest.raises(DestinationError, match=r"which is in file:\S+/v4\.metadata\.json; if no such load"):
+        other.load([{"id": "3"}], table="orders")
+
+
+def test_a_load_goes_on_after_a_killed_one_and_many_commits(
+    spark: SparkSession, shop: Pipeline, other: Pipeline, root: Path
+) -> None:
+    shop.load([{"id": 1}], table="orders")
+    with killed_when_replaced():
+        store_of(other).alter_table(ORDERS, TO_TEXT)
+    forget_metadata(spark, root, 3)
+    other.load([{"id": "2"}], table="orders")
+    assert rows_of(shop, "id") == [("1",), ("2",), ("other 0",), ("other 1",), ("other 2",)]
+
+
+def test_a_killed_load_whose_metadata_are_gone_is_told(
+    spark: SparkSession, shop: Pipeline, other: Pipeline, root: Path
+) -> None:
+    shop.load([{"id": 1}], table="orders")
+    with killed_when_replaced():
+        store_of(other).alter_table(ORDERS, TO_TEXT)
+    forget_metadata(spark, root, 4, delete=True)
+    with pytest.raises(DestinationError, match="the files of metadata from then are gone") as refused:
+        other.load([{"id": "2"}], table="orders")
+    spark.sql(str(refused.value).rpartition(" and run ")[2])
+    other.load([{"id": "2"}], table="orders")
+    assert ("2",) in rows_of(shop, "id")
+
+
 def test_rows_that_were_planned_before_are_planned_again(
     spark: SparkSession, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
@@ -13,6 +17,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import trellis
+from destinations.lake.test_alterations import apply, edited
+from trellis.destinations.iceberg.session import iceberg_catalog, iceberg_settings
+from trellis.destinations.lake.merge import MergeContext, TreeMerge
+from trellis.destinations.lake.merge_source import MergeSource
+from trellis.destinations.lake.store import TableName, TableStore
+from trellis.destinations.row_changes import RowTally
 from trellis.pipelines.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -23,16 +33,15 @@ pytestmark = pytest.mark.lake
 LOADS = 2
 STRATEGIES = ("delete-insert", "upsert", "insert-only", "scd2")
 CHILD = """
+import json
 import sys
 from pathlib import Path
 from conftest import start_spark
 import trellis
-folder, url, warehouse, writer, *modes = sys.argv[1:]
+folder, url, settings, writer, *modes = sys.argv[1:]
 session = start_spark(Path(folder))
-session.conf.set("spark.sql.catalog.shared", "org.apache.iceberg.spark.SparkCatalog")
-session.conf.set("spark.sql.catalog.shared.type", "hadoop")
-session.conf.set("spark.sql.catalog.shared.warehouse", warehouse)
-session.conf.set("spark.sql.catalog.shared.cache-enabled", "false")
+for name, value in json.loads(settings).items():
+    session.conf.set(name, value)
 print("ready", flush=True)
 sys.stdin.readline()
 for n in range(2):
@@ -58,13 +67,24 @@ def assert_all_arrived(shop: Pipeline, *modes: str) -> None:
     assert versions == sorted({*versions})
 
 
-def load_in_two_processes(folder: Path, url: str, *modes: str) -> None:
-    """Each has a Spark of its own; both begin at the same moment."""
+def load_in_two_processes(
+    folder: Path, url: str, *modes: str, settings: Mapping[str, str] | None = None
+) -> None:
+    """Each has a Spark of its own, with these settings; both begin at the same moment."""
     package, tests = Path(trellis.__file__).parent.parent, Path(__file__).parent.parent.parent
     environment = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{tests}"}
     children = [
         subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(folder / writer), url, str(folder / "lake"), writer, *modes],
+            [
+                sys.executable,
+                "-c",
+                CHILD,
+                str(folder / writer),
+                url,
+                json.dumps(settings or {}),
+                writer,
+                *modes,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -83,16 +103,6 @@ def load_in_two_processes(folder: Path, url: str, *modes: str) -> None:
     for child in children:
         _, errors = child.communicate(timeout=1800)
         assert child.returncode == 0, errors[-3000:]
-
-
-def test_processes_write_into_an_iceberg_catalog(spark: SparkSession, tmp_path: Path) -> None:
-    modes = ("append", "delete-insert")
-    load_in_two_processes(tmp_path, "spark:shared.shop", *modes)
-    spark.conf.set("spark.sql.catalog.seen", "org.apache.iceberg.spark.SparkCatalog")
-    spark.conf.set("spark.sql.catalog.seen.type", "hadoop")
-    spark.conf.set("spark.sql.catalog.seen.warehouse", str(tmp_path / "lake"))
-    assert_all_arrived(trellis.pipeline("shop", to="spark:seen.shop"), *modes)
-    spark.conf.unset("spark.sql.catalog.seen")
 
 
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])
@@ -119,3 +129,116 @@ def test_threads_write_into_a_delta_catalog(spark: SparkSession, mode: str) -> N
         assert_all_arrived(trellis.pipeline("shop", to=f"spark:spark_catalog.{dataset}"), mode)
     finally:
         spark.sql(f"DROP SCHEMA IF EXISTS spark_catalog.{dataset} CASCADE")
+
+
+# --- Keys that meet --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["delta", "iceberg", "spark"])
+def url(request: pytest.FixtureRequest, spark: SparkSession, root: Path) -> str:
+    """A lake, or a catalog of the session."""
+    if request.param != "spark":
+        return f"{request.param}:{root}"
+    for name, value in iceberg_settings(str(root)).items():
+        spark.conf.set(name, value)
+    return f"spark:{iceberg_catalog(str(root))}.main"
+
+
+@contextmanager
+def before_merging_into(table: str, work: Callable[[], object]) -> Iterator[None]:
+    """Let something happen right before a load that begins inside merges into a table."""
+    run_merge, waiting = MergeContext.run_merge, [work]
+
+    def work_and_merge(context: MergeContext, name: str, source: MergeSource) -> RowTally:
+        if name == table and waiting:
+            waiting.pop()()
+        return run_merge(context, name, source)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MergeContext, "run_merge", work_and_merge)
+        yield
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def orders(url: str, by: str, *ids: int) -> None:
+    """Merge orders, each with a line and a tag of this line."""
+    rows = [{"id": id_, "by": by, "lines": [{"by": by, "tags": [by]}]} for id_ in ids]
+    shop = trellis.pipeline("shop", to=url)
+    shop.load(rows, table="orders", mode="merge", keys=("id",), load_id=f"load-{by}")
+
+
+def orders_of(url: str, key: str = "id") -> list[tuple[Any, ...]]:
+    """Each order with its line and its tag, also lines and tags without an order."""
+    shop = trellis.pipeline("shop", to=url)
+    by_parent = {
+        name: {row["_dlt_parent_id"]: row for row in shop.destination.query(shop.dataset, name)}
+        for name in ("orders__lines", "orders__lines__tags")
+    }
+    lines, tags = by_parent.values()
+    rows = list[tuple[Any, ...]]()
+    for order in shop.destination.query(shop.dataset, "orders"):
+        line = lines.pop(order["_dlt_id"])
+        rows.append((order[key], order["by"], line["by"], tags.pop(line["_dlt_id"])["value"]))
+    counts = shop.destination.row_counts(shop.dataset)
+    assert (lines, tags) == ({}, {})
+    assert {counts[name] for name in by_parent} == {len(rows)}
+    return sorted(rows)
+
+
+def test_merges_of_the_same_keys_leave_nested_rows_of_one(url: str) -> None:
+    orders(url, "first", 1, 2)
+    with before_merging_into("orders", lambda: orders(url, "second", 2, 3, 4)):
+        orders(url, "third", 1, 3)
+    third = [(id_, *["third"] * 3) for id_ in (1, 3)]
+    assert orders_of(url) == sorted([*third, *((id_, *["second"] * 3) for id_ in (2, 4))])
+
+
+def test_a_merge_that_was_killed_before_it_deletes_orphans_does_it_then(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders(url, "first", 1)
+
+    def meet() -> None:
+        orders(url, "second", 1)
+        monkeypatch.setattr(TreeMerge, "_delete_orphans", killed)
+
+    with pytest.raises(KeyboardInterrupt), before_merging_into("orders", meet):
+        orders(url, "third", 1)
+    monkeypatch.undo()
+    orders(url, "third", 1)
+    assert orders_of(url) == [(1, "third", "third", "third")]
+
+
+def test_a_killed_merge_goes_on_where_its_key_got_another_name(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The version before it may have the earlier names."""
+    orders(url, "first", 1)
+    shop = trellis.pipeline("shop", to=url)
+    after = edited(
+        shop.schema, "orders", "id", number=replace(shop.schema.tables["orders"].columns["id"], name="number")
+    )
+    apply(shop, after, "orders.id=number")
+    monkeypatch.setattr(TreeMerge, "_delete_orphans", killed)
+    rows = [{"number": 1, "by": "second", "lines": [{"by": "second", "tags": ["second"]}]}]
+    merge: dict[str, Any] = {"table": "orders", "mode": "merge", "keys": ("number",), "load_id": "load"}
+    with pytest.raises(KeyboardInterrupt):
+        shop.load(rows, **merge)
+    monkeypatch.undo()
+    shop.load(rows, **merge)
+    assert orders_of(url, "number") == [(1, "second", "second", "second")]
+
+
+def test_a_merge_that_meets_none_commits_once_to_each_table(url: str) -> None:
+    orders(url, "first", 1)
+    orders(url, "second", 1)
+    shop = trellis.pipeline("shop", to=url)
+    store: TableStore = shop.destination.store  # type: ignore[attr-defined]
+    names = [TableName(shop.dataset, name) for name in ("orders", "orders__lines", "orders__lines__tags")]
+    spark, is_delta = store.statements(), url.startswith("delta:")
+    history = "DESCRIBE HISTORY {}" if is_delta else "SELECT * FROM {}.snapshots"
+    commits = [len(spark.run(history.format(store.sql_name(name)))) for name in names]
+    assert commits == [3 if is_delta else 2] * 3

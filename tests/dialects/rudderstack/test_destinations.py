@@ -234,6 +234,15 @@ def test_a_lake_keeps_every_row(tmp_path: Path) -> None:
     assert "sent_at" not in stream.types("users")
 
 
+@pytest.mark.parametrize("kind", ["parquet", "delta", "iceberg"])
+def test_json_stays_json_where_it_is_kept_as_text(kind: str, tmp_path: Path) -> None:
+    stream = Stream(f"{kind}:{tmp_path}/lake", provider="SNOWPIPE_STREAMING", jsonPaths="j")
+    for id, value in (("1", {"a": 1}), ("2", "x"), ("3", 5)):
+        stream.load(track(id, j=value))
+    assert stream.rows("SALE", "ID", "J") == [("1", '{"a":1}'), ("2", '"x"'), ("3", "5")]
+    assert stream.pipeline.schema.tables["SALE"].columns["J"].data_type == "json"
+
+
 # --- PostgreSQL ------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.serializers import FromInputFile
 from pyiceberg.table import CommitTableResponse, Table
 from pyiceberg.table.metadata import TableMetadata, new_table_metadata
+from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.table.update import AddSnapshotUpdate, TableRequirement, TableUpdate, update_table_metadata
 
@@ -107,10 +108,15 @@ def _check_columns(planned: TableMetadata, current: TableMetadata) -> None:
 
 def has_label(metadata: TableMetadata, label: str) -> bool:
     """Whether a snapshot of the table was committed under a label."""
-    return any(
-        snapshot.summary is not None and snapshot.summary[LABEL_PROPERTY] == label
-        for snapshot in metadata.snapshots
-    )
+    return snapshot_with(metadata, label) is not None
+
+
+def snapshot_with(metadata: TableMetadata, label: str) -> Snapshot | None:
+    """The snapshot of the table that was committed under a label."""
+    for snapshot in metadata.snapshots:
+        if snapshot.summary is not None and snapshot.summary[LABEL_PROPERTY] == label:
+            return snapshot
+    return None
 
 
 def _refuse_second(metadata: TableMetadata, updates: tuple[TableUpdate, ...]) -> None:

@@ -274,6 +274,12 @@ class IcebergStore:
         snapshot = self._load(name).current_snapshot()
         return "" if snapshot is None else str(snapshot.snapshot_id)
 
+    def version_before(self, name: TableName, label: CommitLabel, earlier: str) -> str:
+        from trellis.destinations.iceberg.hadoop_catalog import snapshot_with
+
+        snapshot = snapshot_with(self._load(name).metadata, label.text)
+        return str(snapshot.parent_snapshot_id or "") if snapshot else earlier
+
     def scan(
         self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:

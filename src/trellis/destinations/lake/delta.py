@@ -291,6 +291,11 @@ class DeltaStore:
     def version(self, name: TableName) -> str:
         return str(self._open(name).version())
 
+    def version_before(self, name: TableName, label: CommitLabel, earlier: str) -> str:
+        table = self._open(name)
+        commits = table.history(table.version() - int(earlier) if earlier else None)
+        return DELTA_FORMAT.find_version_before(label, commits, earlier)
+
     def scan(
         self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
     ) -> pa.RecordBatchReader:

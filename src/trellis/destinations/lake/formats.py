@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -50,7 +50,8 @@ _MERGE_COUNTS: Final = "SELECT {} FROM {{table}}.snapshots WHERE summary['{}'] =
 class TableFormat:
     """`{label}` and `{notes}` in the values of `commit_settings` are those of a commit.
 
-    `history` is a query of the commits of `{table}`, the last one first, with the label in a column.
+    `history` is a query of the commits of `{table}`, the last one first, with the label in a column;
+    `version_before` tells of a commit after which version it came.
     The rows of `layout_query`, of a `{table}`, say by which clauses a table that is replaced lies as it did.
     `widens` tells which changes of a type touch no row, in tables with the `widening_property` if any;
     new names of columns touch none in tables with the `mapping_property` if any.
@@ -64,6 +65,7 @@ class TableFormat:
     history: str
     label_column: str
     version_column: str
+    version_before: Callable[[Mapping[str, Any]], str]
     widens: Callable[[str, str], bool]
     layout_query: str
     layout_clauses: Callable[[Sequence[Mapping[str, Any]]], Iterator[str]]
@@ -81,6 +83,17 @@ class TableFormat:
     """What a table is partitioned by instead of a column of this type."""
     cluster_form: str = ""
     """The clause for the columns that a table is clustered by; empty where there is none."""
+
+    def label_of(self, commit: Mapping[str, Any]) -> str:
+        """The label of a commit in the history; empty where it has none."""
+        return (commit[self.label_column] or "").split("\n")[0]
+
+    def find_version_before(
+        self, label: CommitLabel, commits: Iterable[Mapping[str, Any]], earlier: str
+    ) -> str:
+        """The version before the commit of a label in a part of the history; without one the earlier one."""
+        labelled = (commit for commit in commits if self.label_of(commit) == label.text)
+        return next(map(self.version_before, labelled), earlier)
 
     def partition_of(self, column: Column) -> str:
         """What a table is partitioned by for a column with the hint."""
@@ -121,6 +134,7 @@ DELTA_FORMAT: Final = TableFormat(
     history="DESCRIBE HISTORY {table}",
     label_column="userMetadata",
     version_column="version",
+    version_before=lambda commit: str(commit["version"] - 1),
     widens=widens_in_delta,
     layout_query=DELTA_LAYOUT,
     layout_clauses=delta_clauses,
@@ -140,11 +154,12 @@ ICEBERG_FORMAT: Final = TableFormat(
         f"{SNAPSHOT_PROPERTY}{NOTES_PROPERTY}": "{notes}",
     },
     history=(
-        f"SELECT summary['{LABEL_PROPERTY}'] AS label, CAST(snapshot_id AS STRING) AS version "
-        "FROM {table}.snapshots ORDER BY committed_at DESC"
+        f"SELECT summary['{LABEL_PROPERTY}'] AS label, CAST(snapshot_id AS STRING) AS version, "
+        "CAST(parent_id AS STRING) AS parent FROM {table}.snapshots ORDER BY committed_at DESC"
     ),
     label_column="label",
     version_column="version",
+    version_before=lambda commit: commit["parent"] or "",
     widens=widens_in_iceberg,
     layout_query=ICEBERG_LAYOUT,
     layout_clauses=iceberg_clauses,

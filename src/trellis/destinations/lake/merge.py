@@ -23,7 +23,7 @@ from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 from trellis.destinations.sql.keyed import KeyedStatements
 from trellis.destinations.sql.merge import TableTreeStatements
 from trellis.destinations.sql.names import alias_prefix, quoted
-from trellis.destinations.sql.roots import MergeNames, RootStatements, columns_of
+from trellis.destinations.sql.roots import MergeNames, RootStatements, columns_of, merge_columns
 from trellis.schema.model import NOTHING, Table
 
 COUNTED_ROWS: Final = 5_000_000
@@ -100,6 +100,20 @@ class MergeContext:
     def is_committed(self, table: str) -> bool:
         return self.catalog is None and self.store.has_label(self._name(table), self.label)
 
+    def version(self, table: str) -> str:
+        """The version that a table has now; empty in a rehearsal."""
+        return "" if self.catalog is not None else self.store.version(self._name(table))
+
+    def version_before(self, table: str, earlier: str) -> str:
+        """The version that a table had before this load committed, which was after an earlier version."""
+        return self.store.version_before(self._name(table), self.label, earlier)
+
+    def delete_rows(self, table: str, key: str, values: str) -> None:
+        """Delete the rows with values that a query gives, after the commit of the load."""
+        source, label = MergeSource((key,), (), deleted=values), f"trellis-orphans-{self.commit.load_id}"
+        statement = source.statement(self.relation(table), self.prefix)
+        self.statements.run(statement, self.store.settings(CommitLabel(label)))
+
     def run_merge(self, table: str, source: MergeSource) -> RowTally:
         """Merge into a table, or count what that would do."""
         if self.catalog is not None:
@@ -170,7 +184,8 @@ class TreeMerge:
         if not self.context.files.get(self.load.root):
             return
         context, statements = self.context, self.context.statements
-        chain = self._chain()
+        chain, root = self._chain(), self.load.root
+        planned = "" if context.is_committed(root) else context.version(root)
         try:
             marks = self._count_marks(chain)
             self._create_views(chain)
@@ -187,8 +202,33 @@ class TreeMerge:
                     tally.ended, tally.changed = tally.changed, 0
                     if chain.roots.replaces_by_key:
                         tally.replaced = min(tally.inserted, tally.removed)
+            if self.load.strategy == "delete-insert" and len(chain.tables) > 1 and context.catalog is None:
+                self._delete_orphans(chain, planned)
         finally:
             statements.drop_views()
+
+    def _delete_orphans(self, chain: TableTreeStatements, planned: str) -> None:
+        """Delete the nested rows of root rows that other loads brought after this one had planned its own.
+
+        The commit of the root table has deleted these root rows, whose nested rows came before them.
+        """
+        context, q = self.context, self.context.prefix
+        before = context.version_before(chain.root.name, planned)
+        if before == planned:
+            return
+        current, row_id = chain.current(chain.root.name), quoted(chain.roots.row_id)
+        roots = replace(chain.roots, current=f"{current} VERSION AS OF {before}")
+        stored = context.statements.query(f"SELECT * FROM {roots.current}").columns
+        if not merge_columns(chain.root, self.load) | {roots.row_id} <= {*stored}:
+            return  # the columns have got their names since, and no commit came after that
+        ids = f"SELECT {q}id FROM ({roots.rows_to_delete()}) AS {q}replaced"
+        same = f"{q}current.{row_id} = {q}replaced.{q}id"
+        gone = f"{ids} WHERE NOT EXISTS (SELECT 1 FROM {current} AS {q}current WHERE {same})"
+        context.statements.create_view(f"{q}rows_to_delete", gone)
+        for table in reversed(chain.tables[1:]):
+            context.delete_rows(
+                table.name, *chain.link(table.name, chain.current, chain.names.rows_to_delete)
+            )
 
     def _create_views(self, chain: TableTreeStatements) -> None:
         """Views of root rows to insert and to delete, where nested rows or the statements need them."""

@@ -60,7 +60,7 @@ class TableReplacement:
             replaced = self._snapshot_with(LABEL_PROPERTY, branch)
             if replaced is None:  # its rows are still there
                 continue
-            lost = self._find_lost(pinned, replaced)
+            lost = self._find_lost(branch, pinned, replaced)
             if lost is not None:
                 raise DestinationError(
                     f"{self.table}: a load that wrote its rows anew has not committed again what other "
@@ -80,7 +80,7 @@ class TableReplacement:
 
     def _restore(self, pinned: int, replaced: int) -> None:
         """Commit again what came between the rows that were read and the commit that replaced them."""
-        lost = self._find_lost(pinned, replaced)
+        lost = self._find_lost(self.branch, pinned, replaced)
         if lost is None:
             return
         try:
@@ -94,19 +94,38 @@ class TableReplacement:
                 "load it again"
             ) from bad
 
-    def _find_lost(self, pinned: int, replaced: int) -> str | None:
+    def _find_lost(self, branch: str, pinned: int, replaced: int) -> str | None:
         """The file of metadata with the commits that the replacement dropped; None: there were none.
 
         Some catalogs log it. With others the file is not in the log, and the number of the next one tells.
         """
-        log = self.spark.run(f"SELECT file, latest_snapshot_id FROM {self.table}.metadata_log_entries")
-        at = next((at for at, entry in enumerate(log) if entry["latest_snapshot_id"] == replaced), 0)
-        if not at:  # so many commits came since that the log has forgotten this one
-            return None
+        log, at = self._metadata_log(branch, replaced)
         before, number = log[at - 1], _number_of(log[at]["file"])
         if number is None or _number_of(before["file"]) == number - 1:
             return None if before["latest_snapshot_id"] == pinned else str(before["file"])
         return self._find_metadata(log[at]["file"], number - 1)
+
+    def _metadata_log(self, branch: str, replaced: int) -> tuple[list[Row], int]:
+        """The log of the table's metadata, and the place of the commit that replaced the table.
+
+        A log ends somewhere, but the oldest file that it names has a log, too.
+        """
+        log = self.spark.run(f"SELECT file, latest_snapshot_id FROM {self.table}.metadata_log_entries")
+        while not (at := next((n for n, e in enumerate(log) if e["latest_snapshot_id"] == replaced), 0)):
+            try:
+                with self.spark.explained():
+                    rows = self._read(f"{log[0]['file']}#metadata_log_entries")
+                    earlier = rows.select("file", "latest_snapshot_id").collect()[:-1]
+            except DestinationError:  # its writers delete old files
+                earlier = []
+            if not earlier:
+                raise DestinationError(
+                    f"{self.table}: a load wrote its rows anew, and the files of metadata from then are "
+                    "gone, so commits of other writers may be lost; load again what is missing, and run "
+                    f"ALTER TABLE {self.table} DROP BRANCH IF EXISTS {branch}"
+                )
+            log = [*earlier, *log]
+        return log, at
 
     def _find_metadata(self, newer: str, number: int) -> str:
         """The metadata of a number, which the log does not name."""

@@ -105,6 +105,9 @@ class SparkTables:
         commits = self._history(name)
         return str(commits[0][self.format.version_column]) if commits else ""
 
+    def version_before(self, name: TableName, label: CommitLabel, earlier: str) -> str:
+        return self.format.find_version_before(label, self._history(name), earlier)
+
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         """Create a table with the layout and the comments of its schema."""
         layout = TableLayout.of(table)
@@ -246,8 +249,7 @@ class SparkTables:
 
     def has_label(self, name: TableName, label: CommitLabel) -> bool:
         """Raises DestinationError where commits of others are lost that came while the table was replaced."""
-        column = self.format.label_column
-        labels = [(commit[column] or "").split("\n")[0] for commit in self._history(name)]
+        labels = [self.format.label_of(commit) for commit in self._history(name)]
         if self.format.replaces_unseen and any(text.startswith(BRANCHES) for text in labels):
             self.check_replacement(name)
         return label.text in labels

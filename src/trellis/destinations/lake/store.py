@@ -121,6 +121,13 @@ class ReachedBySpark(Protocol):
         """A query of what the MERGE of a label did, `MERGE_METRICS`; empty where the MERGE says it."""
         ...
 
+    def version_before(self, name: TableName, label: CommitLabel, earlier: str) -> str:
+        """The version that a table had before a MERGE of Spark with a label; empty: it had none.
+
+        `earlier` is a version before that, or empty; it is returned where the MERGE has committed nothing.
+        """
+        ...
+
 
 class TableStore(LakeReader, ReachedBySpark, Protocol):
     """Changes tables: what is committed under a label is one commit."""

@@ -19,8 +19,8 @@ _READ_BACK: frozenset[DataType | None] = frozenset(
 )
 _UNMANAGED: DataType = "binary"
 """No value of an event is of this type, so none is loaded into the column."""
-_KEPT_AS_TEXT = "string"
-"""The type of text, and of JSON as well, in Parquet files."""
+_KEPT_AS_TEXT = frozenset({"string", "STRING"})
+"""The types of text, and of JSON as well, in Parquet files and in lakes."""
 
 
 def schema_from_catalog(schema: Schema, catalog: Mapping[str, Catalog], new: Table) -> Schema:
@@ -51,7 +51,7 @@ def _column(known: Column | None, name: str, native: str, data_type: DataType | 
     """The column as it is now; what the schema knows of it stays as long as it has its type."""
     if data_type not in _READ_BACK:
         return Column(name, _UNMANAGED, nullable=True).with_hints(**{NATIVE: native})
-    if known is not None and known.data_type == "json" and native == _KEPT_AS_TEXT:
+    if known is not None and known.data_type == "json" and native in _KEPT_AS_TEXT:
         return known
     bounds = bounds_of(native)
     precision, scale = bounds.precision, bounds.scale
