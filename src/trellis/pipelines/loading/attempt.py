@@ -151,9 +151,11 @@ class LoadAttempt:
             failures=tuple(TableFailure(n, rows[n], error) for n, error in self.selection.failures.items()),
             alerts=near_width(after, touched, limit),
         )
-        rejects = all_files.get(REJECTS.name, ())
-        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
-        notes = (*report.notes, *self._registry_notes(before, conformed, dry_run))
+        rejects, resolve = all_files.get(REJECTS.name, ()), self.job.resolve
+        missing = () if resolve is None else resolve.missing_notes(conformed)
+        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects, missing)
+        kept = () if resolve is None else resolve.before_commit(before, conformed, dry_run)
+        notes = (*report.notes, *missing, *kept)
         report = self.report = replace(report, notes=notes)
         self.commit = self._build_commit(before, after, report.changes, roots, files, touched, catalog)
         write = self.destination.rehearse if dry_run else self.destination.commit
@@ -341,10 +343,6 @@ class LoadAttempt:
                 f"the records refer to {names}; say with --schema where these schemas are, a URL or a folder"
             )
         return replace(state, schema=self.job.resolve(state.schema, seen.references))
-
-    def _registry_notes(self, before: Schema, conformed: Schema, dry_run: bool) -> tuple[str, ...]:
-        resolve = self.job.resolve
-        return () if resolve is None else resolve.before_commit(before, conformed, dry_run)
 
     def _report(
         self,
