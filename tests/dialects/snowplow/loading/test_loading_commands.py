@@ -202,7 +202,10 @@ def test_options_that_do_not_exist(loaded: Trellis) -> None:
 
 def test_a_run_without_its_completion_file_says_what_to_do(loaded: Trellis, folder: Path) -> None:
     (folder / "out" / RUN / COMPLETION_FILE).unlink()
-    note = f"{RUN}: it has no shredding_complete.json; wait for its shredder to end, or shred it again"
+    note = (
+        f"{RUN}: it has no shredding_complete.json; wait for its shredder to end, or delete the folder and "
+        "shred the run again"
+    )
     for command in ("status", "load"):
         ran = loaded("snowplow", command, "out", *WAREHOUSE)
         assert (ran.code, ran.out.splitlines()[-1]) == (0, note)

@@ -94,7 +94,10 @@ def _show_notes(report: RunReport, out: Console) -> None:
 
 def _notes(report: RunReport) -> Iterator[str]:
     if report.state == "incomplete":
-        yield f"it has no {COMPLETION_FILE}; wait for its shredder to end, or shred it again"
+        yield (
+            f"it has no {COMPLETION_FILE}; wait for its shredder to end, or delete the folder and shred the "
+            "run again"
+        )
     if report.discards:
         yield f"{counted(report.discards, 'value')} did not fit, see table _trellis_discards"
     if report.failed:
