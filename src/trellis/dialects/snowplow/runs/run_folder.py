@@ -189,7 +189,7 @@ class _RunWriter:
             tuple(tables),
             self.options.layout,
             self.options.compat,
-            len(self.run.duplicates.dropped),
+            len(self.run.duplicates.dropped) + self.commit.dropped,
             json_events,
         )
         manifest.write(self.draft, trellis.__version__)

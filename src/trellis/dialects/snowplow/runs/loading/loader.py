@@ -68,7 +68,7 @@ class RunReport:
     missing: Sequence[str] = ()
     """The schemas that the registry did not have for some of these."""
     dropped: int = 0
-    """Copies of events that the shredder dropped."""
+    """Copies of events that the shredder dropped, and events of skipped schemas alone."""
     recovered: Sequence[str] = ()
     """The tables of versions that do not fit the others."""
     shortened: Mapping[str, str] = field(default_factory=dict)
