@@ -325,7 +325,7 @@ def test_a_schema_that_was_patched_since_the_run_is_refused(warehouse: SqlWareho
     registry = write_registry(tmp_path, documents=[document("1-0-0", {"a": text(9)})])
     run = shred(tmp_path, warehouse, registry, [enriched_line(1, vessel_call("1-0-0", a="x"))])
     write_registry(tmp_path, documents=[document("1-0-0", {"a": {"type": "integer"}})])
-    with pytest.raises(SchemaError, match=r"one of 1-0-0 of .* was patched since the run was shredded"):
+    with pytest.raises(SchemaError, match=r"one of 1-0-0 of .* was patched, or its overlay changed"):
         load(warehouse, registry, run)
 
 

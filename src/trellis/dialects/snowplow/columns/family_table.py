@@ -57,6 +57,8 @@ class FamilyTable:
     recovery: tuple[RecoveryTable, ...] = ()
     shortened: Mapping[str, str] = field(default_factory=dict)
     """The names of tables and columns that the warehouse has no room for, with what they become."""
+    orders: tuple[tuple[str, ...], ...] = ()
+    """Those of tables that earlier versions made and loads grew, where an overlay places columns."""
 
     @property
     def key(self) -> SchemaKey:
