@@ -156,7 +156,8 @@ REFUSED = {
     "s3://{bucket}/nix/*.jsonl": "s3://{bucket}/nix/*.jsonl: no file matches this pattern",
     "s3a://no-such-bucket/a.jsonl": f"s3a://no-such-bucket/a.jsonl: {NO_BUCKET}",
     "s3a://no-such-bucket/*": f"s3a://no-such-bucket/*: {NO_BUCKET}",
-    "s3a://{bucket}": "s3a://{bucket}: the folder holds no files",
+    "s3a://{bucket}": "s3a://{bucket}: the folder holds no files; check the path, or wait until "
+    "they are there",
     "s3a:///a.jsonl": "s3a:///a.jsonl: the URL names no bucket; write s3a://BUCKET/KEY",
     "ftp://me:safe@host/x?sig=safe": "ftp://***@host/x?***: ftp:// is not a file system; give a local path "
     "or one of s3://, s3a://, gs://, abfs://, abfss://, hdfs://",

@@ -137,7 +137,8 @@ class Commit:
     that are there with another type than the schema now gives them, `filled` what rows that are there get in
     columns that the load adds, NULL in those it does not name. `alterations` are made before anything else
     changes; only destinations that can (`Abilities.alters`) get any. `native` are the dialect's own names
-    of types in this destination, where they differ from the destination's.
+    of types in this destination, where they differ from the destination's. `dropped` counts the records that
+    have no row and were not rejected.
     """
 
     load_id: str
@@ -161,6 +162,7 @@ class Commit:
     base_state: RunState | None = None
     base_files: FileLogState | None = None
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+    dropped: int = 0
 
     @property
     def only_appends(self) -> bool:

@@ -48,6 +48,10 @@ class ReferenceResolver(Protocol):
         """The schema completed with the documents of these names. Raises TrellisError."""
         ...
 
+    def missing_notes(self, schema: Schema) -> tuple[str, ...]:
+        """What a load with this schema says of documents that the registry does not have."""
+        ...
+
     def before_commit(self, before: Schema, after: Schema, dry_run: bool) -> tuple[str, ...]:
         """Keep in the registry what the load settles, unless it is a dry run; notes for its report."""
         ...

@@ -38,6 +38,28 @@ def test_d16_a_script_leaves_what_an_overlay_says_alone() -> None:
     )
 
 
+def test_d16_columns_are_added_in_the_order_in_which_they_came() -> None:
+    """Wherever the overlay places them in a table that is made anew; loads may also bring them one by one."""
+    third = document("1-0-2", {**SECOND.body["properties"], "pilot": {"type": "boolean"}}, ["berth"])
+    overlay = Overlay.parse({"/pilot": {"position": 1}, "/cargo": {"position": 2}})
+    before, middle, after = (
+        overlay.apply(merge_family(documents, REDSHIFT))
+        for documents in ([FIRST], [FIRST, SECOND], [FIRST, SECOND, third])
+    )
+    whole = [column.name for column in Migration.between(before, after).added]
+    steps = [
+        *(column.name for column in Migration.between(before, middle).added),
+        *(column.name for column in Migration.between(middle, after).added),
+    ]
+    assert whole == steps == ["cargo", "pilot"]
+    assert [column.name for column in after.columns] == ["pilot", "cargo", "berth", "agent"]
+    assert after.orders == (
+        ("berth", "agent", "cargo", "pilot"),
+        ("berth", "cargo", "agent", "pilot"),
+        ("pilot", "cargo", "berth", "agent"),
+    )
+
+
 def test_d16_an_overlay_is_for_every_warehouse() -> None:
     columns = DOCK.apply(merge_family([FIRST], SPARK)).columns
     assert [(column.name, SPARK.type_text(column.type)) for column in columns] == [

@@ -27,6 +27,16 @@ BUFFER = 1 << 20
 COPY = 8 << 20
 
 
+class EmptyFolder(UsageError):
+    """A folder of input is there, and no file is in it."""
+
+    @staticmethod
+    def of(source: str) -> EmptyFolder:
+        return EmptyFolder(
+            f"{source}: the folder holds no files; check the path, or wait until they are there"
+        )
+
+
 @dataclass(frozen=True)
 class FileStatus:
     """A file as it is listed: the user's name for it, where it is, its bytes, when it was written."""
@@ -182,7 +192,9 @@ class Storage:
         if info.type:
             infos = files_below(files, path)
             if not infos:
-                raise UsageError(f"{source}: the folder holds no files")
+                raise EmptyFolder(
+                    f"{source}: the folder holds no files; check the path, or wait until they are there"
+                )
             return infos
         infos = files_matching(files, path) if glob.has_magic(path) else []
         if infos:
@@ -209,7 +221,9 @@ def _local_files(source: str) -> list[str]:
     if os.path.isdir(path):
         paths = sorted(_local_files_below(path))
         if not paths:
-            raise UsageError(f"{source}: the folder holds no files")
+            raise EmptyFolder(
+                f"{source}: the folder holds no files; check the path, or wait until they are there"
+            )
         return paths
     if os.path.exists(path):
         return [path]

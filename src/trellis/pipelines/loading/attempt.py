@@ -52,7 +52,7 @@ from trellis.pipelines.loading.partial import Files, TableSelection
 from trellis.pipelines.loading.reject_limit import refuse_rejected
 from trellis.pipelines.loading.revision import Revision
 from trellis.pipelines.report import Report, TableFailure, Tally, table_reports
-from trellis.schema.compare import Change, compare, gains_columns, retyped
+from trellis.schema.compare import compare, gains_columns, retyped
 from trellis.schema.model import Schema
 from trellis.schema.naming import Naming
 from trellis.schema.version import bump
@@ -151,11 +151,13 @@ class LoadAttempt:
             failures=tuple(TableFailure(n, rows[n], error) for n, error in self.selection.failures.items()),
             alerts=near_width(after, touched, limit),
         )
-        rejects = all_files.get(REJECTS.name, ())
-        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects)
-        notes = (*report.notes, *self._registry_notes(before, conformed, dry_run))
+        rejects, resolve = all_files.get(REJECTS.name, ()), self.job.resolve
+        missing = () if resolve is None else resolve.missing_notes(conformed)
+        refuse_rejected(self.job.reject_limit, report.rows, report.rejects.by_reason, rejects, missing)
+        kept = () if resolve is None else resolve.before_commit(before, conformed, dry_run)
+        notes = (*report.notes, *missing, *kept)
         report = self.report = replace(report, notes=notes)
-        self.commit = self._build_commit(before, after, report.changes, roots, files, touched, catalog)
+        self.commit = self._build_commit(before, after, report, roots, files, touched, catalog)
         write = self.destination.rehearse if dry_run else self.destination.commit
         with _Clock(self.seconds, "rehearse" if dry_run else "load"):
             return report.with_row_changes(write(self.commit, self._parallel()))
@@ -342,10 +344,6 @@ class LoadAttempt:
             )
         return replace(state, schema=self.job.resolve(state.schema, seen.references))
 
-    def _registry_notes(self, before: Schema, conformed: Schema, dry_run: bool) -> tuple[str, ...]:
-        resolve = self.job.resolve
-        return () if resolve is None else resolve.before_commit(before, conformed, dry_run)
-
     def _report(
         self,
         before: Schema,
@@ -419,7 +417,7 @@ class LoadAttempt:
         self,
         before: Schema,
         after: Schema,
-        changes: Sequence[Change],
+        report: Report,
         roots: Sequence[str],
         files: Mapping[str, Sequence[StagedFile]],
         touched: Collection[str],
@@ -430,7 +428,9 @@ class LoadAttempt:
         fresh = after.stored_hash != before.stored_hash or self.job.reset.versions
         records = dialect.metadata.rows(after, self.load_id, self.now, fresh=fresh, state=self.job.state)
         log = ChangeLog(self.load_id, self.context.name, self.now)
-        change_rows = log.rows_of_load(after, changes, self.seen, partial(place_of, outcomes=self.outcomes))
+        change_rows = log.rows_of_load(
+            after, report.changes, self.seen, partial(place_of, outcomes=self.outcomes)
+        )
         claim, extra_tables, base_files = self.job.claim, [*DEAD_LETTER_TABLES.values()], None
         if claim:
             _refuse_replacing(loads)
@@ -458,6 +458,7 @@ class LoadAttempt:
             reset=self.job.reset,
             base_state=self.job.base_state,
             base_files=base_files,
+            dropped=report.rows.dropped,
             now=self.now,
         )
 

@@ -55,13 +55,20 @@ DEFAULT_REJECT_LIMIT = RejectLimit()
 
 
 def refuse_rejected(
-    limit: RejectLimit, rows: Counts, reasons: Mapping[str, int], rejects: Iterable[StagedFile]
+    limit: RejectLimit,
+    rows: Counts,
+    reasons: Mapping[str, int],
+    rejects: Iterable[StagedFile],
+    notes: Iterable[str] = (),
 ) -> None:
-    """Raises ContractError where a load rejects more than its limit allows, with the first of them."""
+    """Raises ContractError where a load rejects more than its limit allows, with the first of them.
+
+    `notes` are sentences about what records refer to.
+    """
     if limit.allows(rows):
         return
     counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-    examples = "".join(f"\n  {example}" for example in _examples(rejects))
+    examples = "".join(f"\n  {line}" for line in (*notes, *_examples(rejects)))
     raise ContractError(
         f"{rows.rejected:,} of {rows.read:,} records rejected ({counts}), and {limit} may be; nothing was "
         f"loaded. Correct the input, or allow more with --max-rejected (max_rejected=).{examples}"

@@ -132,7 +132,8 @@ def test_seed_s63_a_patched_schema_is_refused(
     text_type = profile.type_text(profile.adapt(varchar(5)))
     listed = f"{', '.join(VERSIONS)} of org.harbor/vessel_call/jsonschema/1"
     sentences = {
-        before: f"one of {listed} was patched since the run was shredded; shred the run again",
+        before: f"one of {listed} was patched, or its overlay changed, since the run was shredded; shred "
+        "the run again",
         after: f"{VESSEL_CALL}1-2-1 was patched since the load of {first}/, and the table is not as the "
         f"schema says now: tug_count is SMALLINT, expected {text_type}; change the table by hand, or publish "
         "the old schema again and the change as a new version",

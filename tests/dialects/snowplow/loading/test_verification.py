@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dialects.snowplow.enriched import VESSEL_CALL, enriched_line, vessel_call, write_registry
 from dialects.snowplow.families import document, family, text
-from dialects.snowplow.loading.runs import TABLE, columns, load, loader, shred
+from dialects.snowplow.loading.runs import TABLE, columns, load, loader, rows, shred
 from trellis.dialects.snowplow.columns.column_types import DOUBLE, varchar
 from trellis.dialects.snowplow.columns.family_table import merge_family
 from trellis.dialects.snowplow.commands.tables import adopt
@@ -117,6 +118,39 @@ def test_seed_s90_seed_s91_a_table_made_by_hand_is_adopted(
     load(warehouse, registry, shred(tmp_path, warehouse, registry, lines), verification="definition")
     assert columns(warehouse) == ["arrivedat", "draught", "dock", "agent", "pilot", "cargo"]
     assert warehouse.execute(f"SELECT dock, cargo FROM atomic.{TABLE}") == [("A", "c")]
+
+
+def test_d16_places_of_an_overlay_hold_for_tables_that_earlier_versions_made(
+    warehouse: SqlWarehouse, tmp_path: Path
+) -> None:
+    """A table was adopted elsewhere with its columns in another order; here the first version makes one, and
+    the columns of later versions come at its end."""
+    registry = write_registry(tmp_path)
+    names = ("pilot", "agent", "draughtM", "arrivedAt", "berth")
+    overlay = {f"/{name}": {"position": position} for position, name in enumerate(names, start=1)}
+    place = Path(registry, "org.harbor/vessel_call/jsonschema/1.overlay.json")
+    place.write_text(json.dumps(overlay))
+    data: list[dict[str, Any]] = []
+    for version in ("1-0-0", "1-2-0", "1-2-1"):
+        data.append({"berth": version, **({} if version == "1-0-0" else {"agent": "b", "draughtM": 1.5})})
+        lines = [enriched_line(len(data), vessel_call(version, **data[-1]))]
+        for format in ("csv", "parquet"):
+            run = shred(tmp_path, warehouse, registry, lines, format=format)
+            load(warehouse, registry, run, verification="definition")
+        assert [status.state for status in inspect(warehouse, registry)] != ["altered"]
+    assert columns(warehouse) == [
+        *("arrived_at", "berth", "draught_m", "agent", "pilot"),
+        *("cargo", "tug_count"),
+    ]
+    assert rows(warehouse, TABLE, "berth", "agent", "draught_m")[::2] == [
+        ("1-0-0", None, None),
+        ("1-2-0", "b", 1.5),
+        ("1-2-1", "b", 1.5),
+    ]
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} DROP COLUMN agent")
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} ADD COLUMN agent VARCHAR(40)")
+    [status] = inspect(warehouse, registry)
+    assert (status.state, status.reasons[-1]) == ("altered", "pilot is in place 13, expected in place 10")
 
 
 def test_a_table_of_an_older_generator_is_adopted_by_its_columns(

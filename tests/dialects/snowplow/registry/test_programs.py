@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from dialects.snowplow.families import object_schema, text
+from dialects.snowplow.registry.chromium import running_chromium
 from dialects.snowplow.registry.conftest import document
 from dialects.snowplow.registry.server_process import publish, running_servers
 from trellis.dialects.snowplow.registry.store.permissions import Permission, super_permission
@@ -51,6 +52,37 @@ def test_a_browser_runs_nothing_of_a_schema(store_url: str, keys: Sequence[str])
             assert title.endswith("– Registry")
             assert "<script" not in dom
             assert "<img" not in dom
+
+
+def test_a_person_sees_what_publishing_would_meet_while_typing(tmp_path: Path) -> None:
+    store_url = f"sqlite:{tmp_path}/registry.db"
+    (key,) = map(str, SchemaStore.open(store_url).add_keys([super_permission()]))
+    with running_servers(store_url, 1) as (server,), running_chromium(tmp_path / "profile") as browser:
+        publish(server.url, key, document("1-0-0"))
+        browser.open(f"{server.url}/key")
+        browser.type_into("[name=key]", key)
+        browser.evaluate("document.querySelector('main form button').click()")
+        browser.wait_for("document.querySelector('nav .end').innerText === 'Key'")
+        browser.open(f"{server.url}/publish")
+        browser.evaluate("document.querySelector('[name=public]').click()")
+        shorter = document("1-0-1", **object_schema({"berth": {**text(5), "description": OWNED}}))
+        browser.type_into("textarea", json.dumps(shorter))
+        browser.wait_for("document.querySelector('#preview').innerText.includes('smallest version')")
+        assert "1-0-1 is declared as ADDITION over 1-0-0." in browser.text("#preview")
+        assert "bound tightened: maxLength from 12 to 5" in browser.text("#preview")
+        assert browser.text("#choices") == "Make it 1-1-0 Publish 1-0-1"
+        assert browser.evaluate("document.querySelector('[name=publish]').disabled")
+        browser.type_into("textarea", "{broken")
+        browser.wait_for("document.querySelector('#preview section') !== null")
+        assert browser.text("#preview").startswith("The body cannot be read: Expecting property name")
+        assert browser.text("#choices") == ""
+        longer = document("1-0-1", **object_schema({"berth": text(20), "cargo": text(9)}))
+        browser.type_into("textarea", json.dumps(longer))
+        browser.wait_for("document.querySelector('#choices').innerText.includes('Publish 1-0-1')")
+        assert 'ADD COLUMN "cargo" VARCHAR(9)' in browser.text("#preview")
+        browser.evaluate("document.querySelector('[name=publish]').click()")
+        browser.wait_for("location.pathname === '/families/org.harbor/vessel_call/jsonschema/1'")
+        assert [problem for problem in browser.problems if "status of 422" not in problem] == []
 
 
 def test_the_scala_client_of_snowplow_lists_and_validates(

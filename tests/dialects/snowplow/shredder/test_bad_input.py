@@ -255,6 +255,36 @@ def test_b15_a_registry_that_is_empty(tmp_path: Path) -> None:
     assert json.loads(bad.read_text())["data"]["failure"]["message"] == (
         f"{VESSEL_CALL}1-0-0 is not in {tmp_path / 'registry'}"
     )
+    note = (
+        f"{tmp_path / 'registry'} has none of the schemas that events name ({VESSEL_CALL}1-0-0), and these "
+        "events were rejected: publish what is missing or correct --schema, then delete the run folder and "
+        "shred the run again; with --option on_missing=stop nothing is written instead"
+    )
+    assert report.notes == (note,)
+
+
+def test_b15_a_registry_that_answers_404_to_everything_is_named_with_what_it_lacks(tmp_path: Path) -> None:
+    """And the registries of a configuration each."""
+    names = [f"com.acme/event{number}/jsonschema/1-0-0" for number in range(5)]
+    events = [
+        enriched_line(number, {"schema": f"iglu:{name}", "data": {}}) for number, name in enumerate(names)
+    ]
+    write_run(tmp_path, events)
+    with serve_site() as site:
+        repositories = [
+            {"name": name, "priority": 0, "vendorPrefixes": [], "connection": {"http": {"uri": site.url}}}
+            for name in ("Acme", "Central")
+        ]
+        configuration = tmp_path / "resolver.json"
+        schema = "iglu:com.snowplowanalytics.iglu/resolver-config/jsonschema/1-0-1"
+        configuration.write_text(json.dumps({"schema": schema, "data": {"repositories": repositories}}))
+        [report] = shred(tmp_path, str(configuration))
+    assert dict(report.rejects.by_reason) == {"loader_iglu_error": 5}
+    [note] = report.to_dict()["notes"]
+    assert note.startswith(
+        f"{configuration} (Acme, Central) has none of the schemas that events name (iglu:{names[0]}, "
+        f"iglu:{names[1]}, iglu:{names[2]} and 2 more), and these events were rejected: "
+    )
 
 
 def test_b16_a_registry_that_changes_during_a_run_has_one_state_for_it(tmp_path: Path) -> None:
@@ -285,7 +315,8 @@ def test_b16_a_registry_that_changes_during_a_run_has_one_state_for_it(tmp_path:
         shutil.rmtree(tmp_path / "out")
         [later] = shred(tmp_path, registry)
     assert (report.rows.loaded, dict(report.rejects.by_reason)) == (1, {"loader_iglu_error": 1})
-    assert (later.rows.loaded, later.rows.rejected) == (2, 0)
+    assert report.notes[0].startswith(f"{registry} lacks schemas that events name ({VESSEL_CALL}1-1-0), and")
+    assert (later.rows.loaded, later.rows.rejected, later.notes) == (2, 0, ())
 
 
 def test_b24_two_shredders_of_one_run_leave_one_run_folder(tmp_path: Path) -> None:

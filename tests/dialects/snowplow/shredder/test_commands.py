@@ -100,6 +100,40 @@ def test_runs_before_one_that_is_refused_are_shown(trellis: Trellis, folder: Pat
     assert trellis(*shred).out.splitlines()[0] == f"Loaded . into out/{RUN}"
 
 
+def test_a_run_without_files_does_not_stop_those_after_it(trellis: Trellis, folder: Path) -> None:
+    """Nor does one that is incomplete where runs are written; it is named when the others are done."""
+    write_registry(folder)
+    empty, incomplete, last = "run=2031-04-04-06-00-00", RUN, "run=2031-04-06-06-00-00"
+    (folder / "runs" / empty).mkdir(parents=True)
+    (folder / "runs" / empty / "_SUCCESS").touch()
+    for number, name in enumerate((incomplete, last)):
+        write_run(folder / "runs", [enriched_line(number, vessel_call("1-0-0", berth="A"))], name)
+    (folder / "out" / incomplete).mkdir(parents=True)
+    shred = ("snowplow", "shred", "runs", "--schema", "registry", "--out", "out", "--engine", "inline")
+    ran = trellis(*shred, "--json")
+    note = (
+        f"runs/{empty}: the run has no files and was passed over; shred again when they are there, or delete "
+        "the folder"
+    )
+    assert [(run["load_id"], run["rows"]["in"], run["notes"]) for run in ran.json["runs"]] == [
+        (empty, 0, [note]),
+        (last, 1, []),
+    ]
+    assert (ran.code, ran.json["error"]["message"]) == (
+        2,
+        f"out/{incomplete}: an incomplete run is in the way; delete the folder, or name another with --out",
+    )
+    (folder / "out" / incomplete).rmdir()
+    ran = trellis(*shred)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, note)
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [incomplete, last]
+    ran = trellis("snowplow", "shred", f"runs/{empty}", *shred[3:])
+    assert (ran.code, ran.err) == (
+        2,
+        f"error: runs/{empty}: the folder holds no files; check the path, or wait until they are there",
+    )
+
+
 def test_options_that_do_not_exist(trellis: Trellis, folder: Path) -> None:
     write_registry(folder)
     write_run(folder, [enriched_line(1)])

@@ -25,7 +25,7 @@ from dialects.snowplow.enriched import (
 )
 from dialects.snowplow.families import document, text
 from trellis.dialects.snowplow.enriched.fields import ATOMIC_FIELDS
-from trellis.errors import SchemaError, SourceError, UsageError
+from trellis.errors import ContractError, SchemaError, SourceError, UsageError
 from trellis.pipelines.pipeline import Pipeline
 from trellis.pipelines.report import Report
 
@@ -211,6 +211,21 @@ def test_on_missing_stop_writes_nothing(tmp_path: Path) -> None:
             settings={"on_missing": "stop"},
         )
     assert query(tmp_path, "SELECT table_name FROM information_schema.tables") == []
+
+
+def test_a_load_that_rejects_all_events_says_that_the_registry_lacks_their_schemas(tmp_path: Path) -> None:
+    registry = write_registry(tmp_path)
+    events = [enriched_line(1, vessel_call("3-0-0"))]
+    run = write_run(tmp_path, events)
+    with pytest.raises(ContractError, match=r"1 of 1 records rejected \(1 loader_iglu_error\)") as failure:
+        pipeline(tmp_path).load(str(run), schema=registry)
+    note = (
+        f"{registry} has none of the schemas that events name ({VESSEL_CALL}3-0-0), and these events were "
+        "rejected: publish what is missing or correct --schema, then run `trellis snowplow replay`; with "
+        "--option on_missing=stop nothing is written instead"
+    )
+    assert str(failure.value).splitlines()[1] == f"  {note}"
+    assert load(tmp_path, events, registry).notes == (note,)
 
 
 def test_b14_a_registry_that_does_not_answer_is_not_a_bad_event(

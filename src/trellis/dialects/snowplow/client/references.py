@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from trellis.dialects.snowplow.client.locator import open_registry
 from trellis.dialects.snowplow.client.registry import Registry, SchemaNotFound
@@ -17,6 +18,8 @@ from trellis.dialects.snowplow.stored_families import (
 )
 from trellis.errors import SchemaError
 from trellis.schema.model import Schema
+
+_MOST_LISTED: Final = 3
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,21 @@ class RegistryReferences:
         _refuse_patched(known, families_of(changed), family)
         return changed
 
+    def missing_notes(self, schema: Schema) -> tuple[str, ...]:
+        known = families_of(schema)
+        if not known.unresolved:
+            return ()
+        uris = sorted(known.unresolved)
+        lacks = "lacks schemas" if known.complete else "has none of the schemas"
+        shred_again = "delete the run folder and shred the run again"
+        again = shred_again if known.options.is_run else "run `trellis snowplow replay`"
+        note = (
+            f"{self.registry.name} {lacks} that events name ({listed_uris(uris)}), and these events were "
+            f"rejected: publish what is missing or correct --schema, then {again}; with --option "
+            "on_missing=stop nothing is written instead"
+        )
+        return (note,)
+
     def before_commit(self, before: Schema, after: Schema, dry_run: bool) -> tuple[str, ...]:
         """Keep the short names of tables and columns in overlays; what to say of those that are new."""
         known = families_of(after)
@@ -72,6 +90,16 @@ class RegistryReferences:
             if not dry_run:
                 refusals.add(keep_short_names(self.registry, table.key.family, known.profile.name, names))
         return (*short_name_notes(brought, "; ".join(sorted(filter(None, refusals)))),)
+
+
+def listed_uris(uris: Sequence[str]) -> str:
+    """Addresses in a sentence: the first of many.
+
+    >>> listed_uris(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = len(uris) - _MOST_LISTED
+    return f"{', '.join(uris[:_MOST_LISTED])}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _without(schema: Schema, missing: Collection[SchemaKey], registry: str) -> Schema:

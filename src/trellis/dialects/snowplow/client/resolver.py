@@ -47,7 +47,7 @@ class Resolver:
     counts as unknown only if all of them answered.
     """
 
-    name: str
+    file: str
     repositories: tuple[Repository, ...]
     _owners: dict[Family, Registry] = field(default_factory=dict, repr=False, compare=False)
 
@@ -64,6 +64,12 @@ class Resolver:
                 "iglu:com.snowplowanalytics.iglu/resolver-config/jsonschema/1-0-0 or later"
             )
         return _Parser(str(file), file.parent).resolver(configuration.data)
+
+    @property
+    def name(self) -> str:
+        """The configuration, and the registries that it names."""
+        names = ", ".join(repository.registry.name for repository in self.repositories)
+        return f"{self.file} ({names})"
 
     def schema(self, key: SchemaKey) -> SchemaDocument:
         return self._owner_of(key).schema(key)

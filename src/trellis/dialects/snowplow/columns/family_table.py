@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,6 +57,8 @@ class FamilyTable:
     recovery: tuple[RecoveryTable, ...] = ()
     shortened: Mapping[str, str] = field(default_factory=dict)
     """The names of tables and columns that the warehouse has no room for, with what they become."""
+    orders: tuple[tuple[str, ...], ...] = ()
+    """Those of tables that earlier versions made and loads grew, where an overlay places columns."""
 
     @property
     def key(self) -> SchemaKey:
@@ -74,21 +76,24 @@ class FamilyMerge:
     steps: list[Step] = field(default_factory=list)
     recovery: list[RecoveryTable] = field(default_factory=list)
     shortened: dict[str, str] = field(default_factory=dict)
+    _last: Mapping[str, Column] = field(default_factory=dict, repr=False)
+    """The columns of the last schema that fits, by its names: of the same objects nothing has to be done."""
 
     def add(self, document: SchemaDocument, flat: Sequence[Column] | None = None) -> Step:
         """`flat` is what `flatten` makes of the schema, where the caller has it."""
         flat = flatten(document.body, compat=self.compat) if flat is None else flat
-        columns = [_adapted(column, self.profile) for column in flat]
-        for column, adapted in zip(flat, columns, strict=True):
-            if adapted.name != column.name:
-                self.shortened[column.name] = adapted.name
-        step = self.compare(document.key, columns)
+        last, fitting = self._last, {column.name: column for column in flat}
+        changed = [self._adapt(column) for column in flat if last.get(column.name) is not column]
+        gone = last.keys() - fitting.keys()
+        step = self._compare(document.key, changed, {self.profile.shorten(name) for name in gone})
         if step.breaks:
+            columns = tuple(map(self._adapt, flat))
             name = recovery_name(table_name(document.key.family), document.key, columns, self.profile)
-            self.recovery.append(RecoveryTable(self._shorten(name), document.key, tuple(columns)))
+            self.recovery.append(RecoveryTable(self._shorten(name), document.key, columns))
         else:
+            self._last = fitting
             self.columns |= {column.name: column for column in step.added}
-            for column in columns:
+            for column in changed:
                 self._add_paths(column)
             for column in step.widened:
                 self._change_column(column.name, type=column.type)
@@ -99,14 +104,20 @@ class FamilyMerge:
 
     def compare(self, key: SchemaKey, columns: Sequence[Column]) -> Step:
         """What a schema with these columns would do to the table."""
+        return self._compare(key, columns, self.columns.keys() - {column.name for column in columns})
+
+    def _compare(self, key: SchemaKey, columns: Sequence[Column], gone: Collection[str]) -> Step:
+        """What a schema would do in which these columns are others than before, and some are gone."""
         if not self.steps:
             return Step(key, tuple(columns))
+        if not columns and not gone:
+            return Step(key)
         new = {column.name: column for column in columns}
         added = tuple(replace(column, nullable=True) for column in columns if column.name not in self.columns)
         released = tuple(
             column
             for name, column in self.columns.items()
-            if not column.nullable and (name not in new or new[name].nullable)
+            if not column.nullable and (name in gone or (name in new and new[name].nullable))
         )
         breaks = list(self._type_breaks(new))
         if not self.profile.drops_not_null:
@@ -125,6 +136,12 @@ class FamilyMerge:
         name = self._shorten(table_name(self.steps[0].key.family))
         columns, recovery = tuple(self.columns.values()), tuple(self.recovery)
         return FamilyTable(name, columns, tuple(self.steps), recovery, dict(self.shortened))
+
+    def _adapt(self, column: Column) -> Column:
+        adapted = _adapted(column, self.profile)
+        if adapted.name != column.name:
+            self.shortened[column.name] = adapted.name
+        return adapted
 
     def _shorten(self, name: str) -> str:
         short = self.profile.shorten(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from trellis.dialects.snowplow.columns.column_types import ColumnType, TypeName, type_of_leaf
 from trellis.dialects.snowplow.columns.names import column_name
@@ -69,18 +69,17 @@ def namesakes(body: Node) -> dict[str, tuple[Path, ...]]:
     return {column.name: column.paths for column in flatten(body) if len(column.paths) > 1}
 
 
-@dataclass(frozen=True)
-class _Ancestors:
+class _Ancestors(NamedTuple):
     required: bool = True
     nullable: bool = False
 
 
 def _walk(node: Node, path: Path, ancestors: _Ancestors, compat: bool) -> Iterator[Column]:
     if path and _is_leaf(node, compat):
-        yield _column(node, path, ancestors, compat)
+        yield _column(_Leaf(repr(node), path, ancestors, compat, node))
         return
     if path and compat and not types_of(node):
-        yield _column(node, path, ancestors, compat)
+        yield _column(_Leaf(repr(node), path, ancestors, compat, node))
     nullable = ancestors.nullable or (allows_null(node) and not compat)
     required_keys = required_of(node)
     for key, child in properties_of(node).items():
@@ -88,28 +87,27 @@ def _walk(node: Node, path: Path, ancestors: _Ancestors, compat: bool) -> Iterat
         yield from _walk(child, (*path, key), _Ancestors(required, nullable), compat)
 
 
-def _column(node: Node, path: Path, ancestors: _Ancestors, compat: bool) -> Column:
-    return Column(
-        column_name(path),
-        _type_of(_Leaf(repr(node), ancestors.required, compat, node)),
-        not ancestors.required or ancestors.nullable or allows_null(node),
-        (path,),
-    )
-
-
 @dataclass(frozen=True)
 class _Leaf:
     """A leaf by its text, which most leaves of a version share with those of the version before."""
 
     text: str
-    required: bool
+    path: Path
+    ancestors: _Ancestors
     compat: bool
     node: Node = field(compare=False)
 
 
 @lru_cache(maxsize=10_000)
-def _type_of(leaf: _Leaf) -> ColumnType:
-    return type_of_leaf(leaf.node, required=leaf.required, compat=leaf.compat)
+def _column(leaf: _Leaf) -> Column:
+    """The same object for the same leaf, so that a merge knows at a glance what it has already."""
+    node, (required, nullable) = leaf.node, leaf.ancestors
+    return Column(
+        column_name(leaf.path),
+        type_of_leaf(node, required=required, compat=leaf.compat),
+        not required or nullable or allows_null(node),
+        (leaf.path,),
+    )
 
 
 def _is_leaf(node: Node, compat: bool) -> bool:

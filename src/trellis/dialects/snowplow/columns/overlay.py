@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Final
 
@@ -127,20 +128,31 @@ class Overlay:
 
     def apply(self, table: FamilyTable) -> FamilyTable:
         """The table with its columns as the overlay has them; those without a position keep their order."""
-        columns, moved = [], list[tuple[int, Column]]()
-        for column in table.columns:
-            override = self._override_of(column)
-            if override.position is None:
-                columns.append(override.apply(column))
-            else:
-                moved.append((override.position, override.apply(column)))
-        for position, column in sorted(moved, key=itemgetter(0)):
-            columns.insert(position - 1, column)
-        return replace(table, columns=tuple(columns))
+        has_places = any(override.position is not None for override in self.overrides.values())
+        orders = tuple(dict.fromkeys(self._orders(table))) if has_places else ()
+        return replace(table, columns=tuple(self._placed(table.columns)), orders=orders)
 
     def apply_in_place(self, columns: Iterable[Column]) -> list[Column]:
         """Columns of one version as the overlay has them, in their own order."""
         return [self._override_of(column).apply(column) for column in columns]
+
+    def _placed(self, columns: Sequence[Column]) -> list[Column]:
+        placed, moved = list[Column](), list[tuple[int, Column]]()
+        for column in columns:
+            override = self._override_of(column)
+            if override.position is None:
+                placed.append(override.apply(column))
+            else:
+                moved.append((override.position, override.apply(column)))
+        for position, column in sorted(moved, key=itemgetter(0)):
+            placed.insert(position - 1, column)
+        return placed
+
+    def _orders(self, table: FamilyTable) -> Iterator[tuple[str, ...]]:
+        """A table that an earlier version made gets the columns of later ones at its end."""
+        for size in accumulate(len(step.added) for step in table.steps):
+            columns = (*self._placed(table.columns[:size]), *self.apply_in_place(table.columns[size:]))
+            yield tuple(column.name for column in columns)
 
     def _override_of(self, column: Column) -> Override:
         pointers = (pointer_to(*path) for path in column.paths)

@@ -10,6 +10,7 @@ from trellis.cli.output.console import console, counted, grid, indented
 from trellis.cli.output.load_report import show_statements
 from trellis.cli.verbosity import is_quiet
 from trellis.dialects.snowplow.client.locator import open_registry
+from trellis.dialects.snowplow.client.references import listed_uris
 from trellis.dialects.snowplow.client.short_names import short_name_notes
 from trellis.dialects.snowplow.runs.loading.loader import RunLoader, RunReport
 from trellis.dialects.snowplow.runs.loading.retries import Retries
@@ -93,11 +94,19 @@ def _show_notes(report: RunReport, out: Console) -> None:
 
 def _notes(report: RunReport) -> Iterator[str]:
     if report.state == "incomplete":
-        yield f"it has no {COMPLETION_FILE}; wait for its shredder to end, or shred it again"
+        yield (
+            f"it has no {COMPLETION_FILE}; wait for its shredder to end, or delete the folder and shred the "
+            "run again"
+        )
     if report.discards:
         yield f"{counted(report.discards, 'value')} did not fit, see table _trellis_discards"
     if report.failed:
         yield f"{counted(report.failed, 'event')} failed, see table failed_events"
+    if report.missing:
+        yield (
+            f"when it was shredded the registry did not have {listed_uris(report.missing)}; publish what is "
+            "missing, and load the events that failed with `trellis snowplow replay`"
+        )
     if report.recovered:
         yield f"tables of versions that do not fit the others: {', '.join(report.recovered)}"
     yield from short_name_notes(report.shortened, report.not_kept)

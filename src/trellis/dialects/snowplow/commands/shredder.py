@@ -62,7 +62,11 @@ def shred_each(arguments: ShredArguments, source: str) -> Iterator[Report]:
 
 def show_shredded(source: str, reports: Sequence[Report]) -> None:
     for report in () if is_quiet() else reports:
-        show(report, [source], console())
+        if report.rows.read or not report.notes:
+            show(report, [source], console())
+        else:  # it was passed over, or there already
+            for note in report.notes:
+                console().print(note, style="yellow", soft_wrap=True)
 
 
 def start_windows(

@@ -26,8 +26,12 @@ class Migration:
 
     @staticmethod
     def between(before: FamilyTable, after: FamilyTable) -> Migration:
-        """`after` is the same table some schemas later."""
+        """`after` is the same table some schemas later.
+
+        Columns are added in the order in which they came, wherever an overlay places them in a new table.
+        """
         old = {column.name: column for column in before.columns}
+        arrivals = [column.paths[0] for step in after.steps for column in step.added]
         kept = [(old[column.name], column) for column in after.columns if column.name in old]
         return Migration(
             after.name,
@@ -35,7 +39,12 @@ class Migration:
             after.key,
             tuple(new for column, new in kept if column.type != new.type),
             tuple(new for column, new in kept if new.nullable and not column.nullable),
-            tuple(column for column in after.columns if column.name not in old),
+            tuple(
+                sorted(
+                    (column for column in after.columns if column.name not in old),
+                    key=lambda column: arrivals.index(column.paths[0]),
+                )
+            ),
         )
 
     def resizing(self, profile: Profile, dataset: str) -> list[str]:

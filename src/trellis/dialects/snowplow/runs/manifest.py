@@ -85,7 +85,7 @@ class RunManifest:
     compat: bool = False
     """Columns and rows are those of Snowplow's own code."""
     dropped: int = 0
-    """Copies of events that have no rows."""
+    """Copies of events, and events of skipped schemas alone, that have no rows."""
     json_events: int = 0
     """Good events of self-describing JSON, which have no row in `events`."""
 

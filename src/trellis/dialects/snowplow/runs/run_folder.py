@@ -73,6 +73,10 @@ PART_BYTES: Final = 4 << 20
 T = TypeVar("T")
 
 
+class IncompleteRun(UsageError):
+    """The folder of a run is there and not complete."""
+
+
 @dataclass
 class RunFolder:
     """The folder of one run below `root`. Files are of one format, and tables by the rules of a profile."""
@@ -109,9 +113,9 @@ class RunFolder:
         return make_folder(os.path.join(self.root, _STAGING, folder_name(load_id) if load_id else ""))
 
     def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
-        """Raises UsageError for a folder that is there and not complete."""
+        """Raises IncompleteRun."""
         if self.path.exists() and not is_complete(self.path):
-            raise UsageError(
+            raise IncompleteRun(
                 f"{self.path}: an incomplete run is in the way; delete the folder, or name another with --out"
             )
         return is_complete(self.path)
@@ -185,7 +189,7 @@ class _RunWriter:
             tuple(tables),
             self.options.layout,
             self.options.compat,
-            len(self.run.duplicates.dropped),
+            len(self.run.duplicates.dropped) + self.commit.dropped,
             json_events,
         )
         manifest.write(self.draft, trellis.__version__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,12 +18,13 @@ from trellis.dialects.snowplow.runs.duplicates import Deduplication, renamed_not
 from trellis.dialects.snowplow.runs.event_store import EventStore
 from trellis.dialects.snowplow.runs.layouts import BAD_PATH
 from trellis.dialects.snowplow.runs.manifest import Compression, FileFormat, find_runs
-from trellis.dialects.snowplow.runs.run_folder import HIDDEN, RunFolder
+from trellis.dialects.snowplow.runs.run_folder import HIDDEN, IncompleteRun, RunFolder
 from trellis.engine.input.read_options import ReadOptions
+from trellis.engine.plan import Counts
 from trellis.engine.records.files import Records
 from trellis.engine.runner import Runner
 from trellis.engine.spark.storage import current_storage
-from trellis.engine.storage.storage import Storage
+from trellis.engine.storage.storage import EmptyFolder, Storage
 from trellis.errors import UsageError
 from trellis.evolution.dialect import Dialect
 from trellis.evolution.dialect.schemas import TableRequest
@@ -60,15 +61,34 @@ class Shredder:
     def shred(self, source: str) -> Iterator[Report]:
         """Shred a run folder, or all in a folder that are not in `out` yet.
 
-        A run is shredded when its report is asked for. Raises UsageError, SchemaError, RegistryUnavailable,
-        SparkError.
+        A run is shredded when its report is asked for. In a folder of runs one without files is passed over,
+        and one that is incomplete in `out` is refused after the others. Raises UsageError, SchemaError,
+        RegistryUnavailable, SparkError.
         """
-        runs = find_runs(source)
+        return self._shred_each(find_runs(source), source)
+
+    def _shred_each(self, runs: Sequence[Path], source: str) -> Iterator[Report]:
         reading = ReadOptions(line_extensions=LINE_EXTENSIONS)
-        return (
-            self.shred_run(records_of([str(run)], self.runner, read_options=reading), run.name)
-            for run in runs
+        incomplete: list[IncompleteRun] = []
+        for run in runs:
+            if run != Path(source) and _is_empty(run):
+                yield self._report_of_nothing(run)
+                continue
+            try:
+                yield self.shred_run(records_of([str(run)], self.runner, read_options=reading), run.name)
+            except IncompleteRun as error:
+                incomplete.append(error)
+        if incomplete:
+            raise UsageError("; ".join(map(str, incomplete)))
+
+    def _report_of_nothing(self, run: Path) -> Report:
+        note = (
+            f"{run}: the run has no files and was passed over; shred again when they are there, or delete "
+            "the folder"
         )
+        schema = get_dialect(DIALECT).schemas.new_schema(DIALECT)
+        url = str(self.out / run.name)
+        return Report(run.name, "", url, DIALECT, schema, Counts(), notes=(note,))
 
     def shred_run(self, records: Records, name: str, identity: str = "") -> Report:
         """Shred records into a run folder of this name, unless it is there.
@@ -117,6 +137,14 @@ class Shredder:
         with suppress(OSError):  # another run may be under way
             Path(target.staging("")).rmdir()
         return _report_of_files(report, target)
+
+
+def _is_empty(run: Path) -> bool:
+    try:
+        current_storage().list_files(str(run))
+    except EmptyFolder:
+        return True
+    return False
 
 
 def _report_of_files(report: Report, target: RunFolder) -> Report:

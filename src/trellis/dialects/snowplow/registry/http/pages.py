@@ -1,4 +1,4 @@
-"""Pages for people. They are plain HTML: no scripts, nothing from another host."""
+"""Pages for people: plain HTML with nothing from another host. One has a script that it can do without."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ _FAMILY = "/families/{vendor}/{name}/{format}/{model}"
 @router.get("/static/style.css")
 def style() -> Response:
     return FileResponse(FOLDER / "templates/style.css", media_type="text/css")
+
+
+@router.get("/static/publish.js")
+def publish_script() -> Response:
+    return FileResponse(FOLDER / "templates/publish.js", media_type="text/javascript")
 
 
 @router.get("/static/swagger-ui")

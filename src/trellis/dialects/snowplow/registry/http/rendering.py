@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 FOLDER: Final = Path(__file__).parent
-HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-}
+HEADERS: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+_SCRIPT_POLICY: Final = f"{_POLICY}; script-src 'self'; connect-src 'self'"
+_WITH_SCRIPT: Final = ("publish.html",)
 
 
 def render_page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
@@ -48,7 +49,8 @@ def render_page(request: Request, template: str, status: int = 200, **values: An
             **values,
         )
     )
-    response = HTMLResponse(html, status, HEADERS)
+    policy = _SCRIPT_POLICY if template in _WITH_SCRIPT else _POLICY
+    response = HTMLResponse(html, status, {**HEADERS, "Content-Security-Policy": policy})
     set_cookies(request, response, {TOKEN_COOKIE: token})
     return response
 

@@ -104,7 +104,8 @@ class TableInspector:
             return TableStatus(name, "unknown", str(version), reasons=(reason,))
         is_recovered = name != merged.name
         columns_key, last = (version, version) if is_recovered else (merged.key, families.table(listed).key)
-        differences = compare_definitions(table, (*METADATA, *columns[name]), families.profile)
+        orders = () if is_recovered else merged.orders
+        differences = compare_definitions(table, (*METADATA, *columns[name]), families.profile, orders)
         reasons = [*map(str, differences)]
         if differences and record:
             patched = record.patched(families.documents(listed[:position]), families.profile)

@@ -65,8 +65,10 @@ class RunReport:
     """Events whose rows were loaded."""
     failed: int = 0
     """Events that reached no table."""
+    missing: Sequence[str] = ()
+    """The schemas that the registry did not have for some of these."""
     dropped: int = 0
-    """Copies of events that the shredder dropped."""
+    """Copies of events that the shredder dropped, and events of skipped schemas alone."""
     recovered: Sequence[str] = ()
     """The tables of versions that do not fit the others."""
     shortened: Mapping[str, str] = field(default_factory=dict)
@@ -95,6 +97,7 @@ class RunReport:
             "discards": self.discards,
             "loaded_events": self.good,
             "failed_events": self.failed,
+            "missing_schemas": [*self.missing],
             "dropped_events": self.dropped,
             "attempts": self.attempts,
         }
@@ -148,7 +151,7 @@ class RunLoader:
             load = _RunLoad(self, run, manifest, commit, self.clock())
             report = load.load_tables()
             if keeps_failed:
-                load.keep_failed_events()
+                report = replace(report, missing=load.keep_failed_events())
             if finish is not None:
                 finish(commit)
             if keeps_failed or manifest.good:
@@ -216,18 +219,22 @@ class _RunLoad:
             discards,
             self.manifest.good,
             self.manifest.bad,
+            (),
             self.manifest.dropped,
             [changes[table.table].table for table in self.manifest.tables if table.is_recovered],
             {full: name for names in shortened for full, name in names.items()},
             "; ".join(sorted(filter(None, refusals))),
         )
 
-    def keep_failed_events(self) -> None:
-        rows, count = failed_rows(self.run, self.manifest, self.now), 0
+    def keep_failed_events(self) -> list[str]:
+        """The schemas that were missing for some of them."""
+        rows, count, missing = failed_rows(self.run, self.manifest, self.now), 0, set[str]()
         while batch := list(islice(rows, _BATCH)):
             self.commit.append_rows(FAILED_EVENTS, batch)
             count += len(batch)
+            missing.update(row["schema"] for row in batch if row["reason"] == "loader_iglu_error")
         _check_rows(self.run / BAD_PATH, count, self.manifest.bad)
+        return sorted(filter(None, missing))
 
     def _copy_entities(self, run_table: RunTable, change: TableChange) -> CopyResult:
         columns = {column.name: column for column in change.columns}

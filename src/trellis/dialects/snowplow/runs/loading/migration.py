@@ -195,8 +195,8 @@ class TablePlanner:
         has_digest = self.manifest.layout == "model" and self.manifest.profile == self.profile.name
         if has_digest and run_table.digest not in map(definition_digest, tables):
             raise SchemaError(
-                f"{run_table.table}: one of {_versions(keys)} of {keys[0].family} was patched since the run "
-                "was shredded; shred the run again"
+                f"{run_table.table}: one of {_versions(keys)} of {keys[0].family} was patched, or its "
+                "overlay changed, since the run was shredded; shred the run again"
             )
 
     def _check_table(
@@ -210,7 +210,7 @@ class TablePlanner:
         """That a table is as its comment promises. Raises SchemaError."""
         record = self.records.get(name)
         patched = record.patched(self.families.documents(listed), self.profile) if record else []
-        differences = self._differences(real, before.columns, every=bool(patched))
+        differences = self._differences(real, before.columns, before.orders, every=bool(patched))
         if not (self.profile.has_transactions and self.profile.resizes_in_transaction):
             coming = {column.name: self.profile.type_text(column.type) for column in target.columns}
             differences = [item for item in differences if not _is_begun(item, coming)]
@@ -230,10 +230,16 @@ class TablePlanner:
         )
 
     def _differences(
-        self, real: RealTable, columns: Sequence[Column], *, every: bool = False
+        self,
+        real: RealTable,
+        columns: Sequence[Column],
+        orders: Sequence[Sequence[str]] = (),
+        *,
+        every: bool = False,
     ) -> list[Difference]:
-        compare = compare_definitions if every or self.verification == "definition" else compare_columns
-        return compare(real, (*METADATA, *columns), self.profile)
+        if every or self.verification == "definition":
+            return compare_definitions(real, (*METADATA, *columns), self.profile, orders)
+        return compare_columns(real, (*METADATA, *columns), self.profile)
 
     def _migrated(self, real: RealTable, before: FamilyTable, target: FamilyTable) -> TableChange:
         """Without what an attempt that was interrupted did already, where that can be."""

@@ -78,8 +78,13 @@ def _compare_names(table: RealTable, columns: Sequence[Column], profile: Profile
     ]
 
 
-def compare_definitions(table: RealTable, columns: Sequence[Column], profile: Profile) -> list[Difference]:
-    """All differences that matter. A column that may be NULL although schemas require it takes all values."""
+def compare_definitions(
+    table: RealTable, columns: Sequence[Column], profile: Profile, orders: Iterable[Sequence[str]] = ()
+) -> list[Difference]:
+    """All differences that matter. A column that may be NULL although schemas require it takes all values.
+
+    `orders` are others that columns may be in, those that each table has left out.
+    """
     differences = _compare_names(table, columns, profile)
     real = {column.name: column for column in table.columns}
     common = [column for column in columns if column.name in real]
@@ -92,7 +97,7 @@ def compare_definitions(table: RealTable, columns: Sequence[Column], profile: Pr
             differences.append(Difference(column.name, "type", expected, actual))
         if column.nullable and not real[column.name].nullable:
             differences.append(Difference(column.name, "not null"))
-    return [*differences, *_misplaced(table, common)]
+    return [*differences, *_misplaced(table, common, orders)]
 
 
 def type_text(column: RealColumn, profile: Profile) -> str:
@@ -112,10 +117,16 @@ def real_type(column: RealColumn) -> ColumnType | None:
         return None
 
 
-def _misplaced(table: RealTable, common: Sequence[Column]) -> Iterable[Difference]:
+def _misplaced(
+    table: RealTable, common: Sequence[Column], orders: Iterable[Sequence[str]]
+) -> Iterable[Difference]:
     """The first column that is not in its place among those that are there."""
     expected = [column.name for column in common]
     actual = [name for name in table.names if name in {*expected}]
+    for order in orders:
+        first = [name for name in expected if name not in order]
+        if actual == [*first, *(name for name in order if name in actual)]:
+            return
     for position, (name, real_name) in enumerate(zip(expected, actual, strict=True), start=1):
         if name != real_name:
             yield Difference(name, "place", f"in place {position}", f"in place {actual.index(name) + 1}")
