@@ -24,7 +24,8 @@ from trellis.dialects.ytsaurus.store import transaction_commands
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.database.transactions import DEFAULT_TIMEOUT
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
-from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+from trellis.dialects.ytsaurus.store.reading import open_source
+from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.types.model import ANY
