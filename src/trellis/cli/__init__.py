@@ -9,7 +9,9 @@ def main() -> None:
     import warnings
 
     from trellis.cli.output.console import print_warning
+    from trellis.cli.output.standard_output import name_standard_output
 
+    name_standard_output()
     warnings.showwarning = print_warning  # before the commands of other distributions are imported
     from trellis.cli.app import run
 

@@ -29,6 +29,7 @@ from trellis.cli.commands.schema import schemas
 from trellis.cli.commands.stream import stream_records
 from trellis.cli.help_text import tidy_help
 from trellis.cli.output.console import completed, print_json, print_warning
+from trellis.cli.output.standard_output import discard_standard_output, is_of_standard_output
 from trellis.cli.verbosity import reset_verbosity
 from trellis.dialects import registrations
 from trellis.errors import TrellisError, UsageError
@@ -99,11 +100,13 @@ def run(argv: Sequence[str]) -> int:
             command = tidy_help(typer.main.get_command(app))
             code = command.main(words, prog_name="trellis", standalone_mode=False)
             sys.stdout.flush()
-        except (BrokenPipeError, SystemExit):  # SystemExit: what Typer and Rich make of a broken pipe
+        except SystemExit:  # what Typer and Rich make of a broken pipe
             return _nobody_listens()
         except (KeyboardInterrupt, typer.Abort):
             code = STOPPED
         except Exception as bad:
+            if isinstance(bad, BrokenPipeError) and is_of_standard_output(bad):
+                return _nobody_listens()
             if not interrupts.came:
                 return _failed(bad, words)
             code = STOPPED
@@ -119,6 +122,8 @@ def _failed(bad: Exception, argv: Sequence[str]) -> int:
     """Print what went wrong, with --json as an object too, and give the exit code."""
     if arguments.debug:
         traceback.print_exception(bad)
+    if is_of_standard_output(bad):
+        discard_standard_output()
     message, exit_code = _explained(bad, argv)
     _error(message)
     if "--json" in argv:
@@ -149,6 +154,8 @@ def _explained(bad: Exception, argv: Sequence[str]) -> tuple[str, int]:
     if isinstance(bad, OSError) and bad.strerror:
         is_usage = isinstance(bad, (FileNotFoundError, IsADirectoryError, NotADirectoryError))
         reason = f"{bad.strerror[0].lower()}{bad.strerror[1:]}"
+        if is_of_standard_output(bad):
+            return f"{bad.filename}: {reason}; send the output to where it can be written", FAULT
         return f"{bad.filename or 'the system'}: {reason}", 2 if is_usage else FAULT
     message = str(bad).strip().partition("\n")[0]
     return (
@@ -214,5 +221,5 @@ def _say(text: str) -> None:
 
 def _nobody_listens() -> int:
     """Whoever read our output has seen enough: end in silence."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    discard_standard_output()
     return 0

@@ -15,7 +15,8 @@ from dialects.ytsaurus.test_tables import ROWS, T, code_of, create, read, write
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.schema.document import check_schema, parse_schema
-from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+from trellis.dialects.ytsaurus.store.reading import open_source
+from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.types.document import parse_type
@@ -182,10 +183,10 @@ def test_b05_rows_beyond_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch
     create(store, "[k:string^, v:string]", rows="{k=a}")
     assert code_of(write, store, f"<append=%true>{T}", f"{{k=b;v={'x' * 998}}};{{k=b;v={'x' * 1000}}}") == (
         1,
-        "//tmp/t: row 1, 1002 bytes of data; at most 1000 are allowed",
+        "//tmp/t: row 1: 1002 bytes of data; at most 1000 are allowed",
     )
     assert code_of(write, store, f"<append=%true>{T}", f"{{k={'k' * 262_145}}}")[1].startswith(
-        "//tmp/t: row 0, "
+        "//tmp/t: row 0: "
     )
     assert read(store) == "{k=a}"
 

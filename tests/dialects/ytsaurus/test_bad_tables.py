@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from dialects.ytsaurus.jobs import on_groups, on_rows
 from dialects.ytsaurus.schemas import document, schema
 from dialects.ytsaurus.test_tables import ROWS, T, code_of, create, read, schema_of, write
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
-from trellis.dialects.ytsaurus.store.jobs.job import MapFunction, ReduceFunction
 from trellis.dialects.ytsaurus.store.jobs.operations import map_rows, reduce_rows
 from trellis.dialects.ytsaurus.store.operations import erase, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.store import Store
@@ -91,9 +91,9 @@ OPERATIONS: dict[str, Operation] = {
     "unordered": lambda store, sources, target: merge(store, sources, target, "unordered"),
     "sorted": lambda store, sources, target: merge(store, sources, target, "sorted"),
     "sort": lambda store, sources, target: sort(store, sources, target, KEY),
-    "map": lambda store, sources, target: map_rows(store, MapFunction(same), sources, [target]),
+    "map": lambda store, sources, target: map_rows(store, on_rows(same), sources, [target]),
     "reduce": lambda store, sources, target: reduce_rows(
-        store, ReduceFunction(lambda key, rows: rows), sources, [target], KEY
+        store, on_groups(lambda key, rows: rows), sources, [target], KEY
     ),
 }
 
@@ -219,7 +219,7 @@ def copy_to_another_store(store: Store) -> None:
         lambda store: sort(store, [A], T, (SortColumn("v"),)),
         lambda store: merge(store, [f"{A}{{k}}"], T, "ordered"),
         lambda store: merge(store, [A, B], T, "sorted"),
-        lambda store: map_rows(store, MapFunction(same), [A], [T]),
+        lambda store: map_rows(store, on_rows(same), [A], [T]),
         lambda store: erase(store, f"{A}[#1]"),
         lambda store: insert_rows(store, A, [{"k": b"b"}]),
         copy_to_another_store,

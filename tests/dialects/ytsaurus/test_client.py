@@ -239,15 +239,6 @@ def test_operations_as_objects(table: yt.YtClient) -> None:
         tracker.add(failed)
     assert [error.code for error in several.value.inner_errors] == [500]
     assert table.row_count("//tmp/m") == 0
-    assert code_of(table.run_merge, T, "//tmp/m", stderr_table="//tmp/log") == (
-        1,
-        "an operation on a store has no option stderr_table",
-    )
-    control = {"control_attributes": {"enable_row_index": True}}
-    assert code_of(table.run_map, "cat", T, "//tmp/m", job_io=control) == (
-        1,
-        "job_io has control_attributes, which jobs on a store do not get",
-    )
 
 
 def test_spec_builders(table: yt.YtClient) -> None:

@@ -198,7 +198,7 @@ def test_a_schema_for_rows_of_columns(trellis: Trellis, folder: Path) -> None:
     (folder / "rows.parquet").write_bytes(b"PAR1")
     broken = trellis("table", "infer", "rows.parquet", "--format", "parquet")
     assert broken.code == 2
-    assert broken.err.startswith("error: the rows are not a Parquet file: ")
+    assert broken.err.startswith("error: rows.parquet: the rows are not a Parquet file: ")
 
 
 def test_control_attributes(table: Run) -> None:

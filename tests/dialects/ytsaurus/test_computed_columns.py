@@ -140,6 +140,6 @@ def test_c43_a_division_by_zero_names_the_row(store: Store) -> None:
     create(store, "[c:int64^=5 % k, k^, v]")
     assert code_of(merge, store, ["//tmp/a"], T, "ordered", FROM_OUTPUT) == (
         1,
-        "//tmp/t: row 1, the expression '5 % k' fails: 5 % 0: division by zero (from //tmp/a)",
+        "//tmp/t: row 1: the expression '5 % k' fails: 5 % 0: division by zero (from //tmp/a)",
     )
     assert (read(store), schema_of(store)) == ("", "[c^, k^, v] strong")

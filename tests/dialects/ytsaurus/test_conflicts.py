@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import trellis
+from dialects.ytsaurus.jobs import on_rows
 from dialects.ytsaurus.schemas import document
 from dialects.ytsaurus.test_tables import T, code_of, create, read, write
 from trellis.dialects.ytsaurus.destination.table_load import LOADS
@@ -16,7 +17,6 @@ from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.attributes import get, set_attribute
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
-from trellis.dialects.ytsaurus.store.jobs.job import MapFunction
 from trellis.dialects.ytsaurus.store.jobs.operations import map_rows
 from trellis.dialects.ytsaurus.store.operations import erase, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.store import Store
@@ -47,7 +47,7 @@ LONG_VERBS: dict[str, tuple[Verb, str]] = {
     ),
     "merge into": (lambda store, _: merge(store, [OTHER], T, "sorted"), "{k=o;v=3}"),
     "sort into": (lambda store, _: sort(store, [OTHER], T, [SortColumn("k")]), "{k=o;v=3}"),
-    "map into": (lambda store, _: map_rows(store, MapFunction(same), [OTHER], [T]), "{k=o;v=3}"),
+    "map into": (lambda store, _: map_rows(store, on_rows(same), [OTHER], [T]), "{k=o;v=3}"),
     "copy into": (lambda store, _: remote_copy(store, store, OTHER, T), "{k=o;v=3}"),
     "erase rows of": (lambda store, _: erase(store, f"{T}[a]"), "{k=b;v=2}"),
     "load into": (lambda _, url: load(url, {"k": "z"}, KEYED), "{k=a;v=1}{k=b;v=2}{k=z}"),

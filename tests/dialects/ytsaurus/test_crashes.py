@@ -23,7 +23,6 @@ from dialects.ytsaurus.killing import interrupted_after
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store import altering, inserting, operations, store, writing
 from trellis.dialects.ytsaurus.store.jobs import operations as jobs
-from trellis.dialects.ytsaurus.store.jobs.job import MapFunction
 
 url, command, owner, name = sys.argv[1:]
 target = "<schema=[{name=x;type=int64}]>//tmp/t"
@@ -35,7 +34,7 @@ with store.Store.open(url) as opened, interrupted_after(owner, name):
     elif command == "sort":
         operations.sort(opened, ["//tmp/b", "//tmp/a"], target, [SortColumn("x")])
     elif command == "map":
-        jobs.map_rows(opened, MapFunction(lambda row: [row]), ["//tmp/a", "//tmp/b"], [target])
+        jobs.map_rows(opened, on_rows(lambda row: [row]), ["//tmp/a", "//tmp/b"], [target])
     elif command == "remote-copy":
         operations.remote_copy(opened, opened, "//tmp/a", target)
     elif command == "erase":

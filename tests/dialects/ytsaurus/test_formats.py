@@ -37,18 +37,21 @@ def test_yson() -> None:
     assert write("<format=text;skip_null_values=%true>yson", {"c": None}) == b"{};\n"
     assert (
         error_of("yson", b"{a=1;a=2}")
-        == "not YSON at byte 6: '=2}'; expected each key once; a is there twice"
+        == "row 0, column \"a\": not YSON at byte 6: '=2}'; expected each key once; a is there twice"
     )
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"[1]", "not YSON at byte 0: '[1]'; expected a row, which is a map such as {k=1}"),
-        (b"{a=1", "not YSON at byte 4: the end; expected ';' between items"),
-        (b'{a="x', "not YSON at byte 3: '\"x'; expected a closing quote"),
-        (b"{a=1}{a=2}", "not YSON at byte 5: '{a=2}'; expected ';' between rows"),
-        (b"{a=\x01\x10abc}", "not YSON at byte 5: 'abc}'; expected a string of 8 bytes"),
+        (b"[1]", "row 0: not YSON at byte 0: '[1]'; expected a row, which is a map such as {k=1}"),
+        (b"{a=1", "row 0, column \"a\": not YSON at byte 4: the end; expected ';' between items"),
+        (b'{a="x', 'row 0, column "a": not YSON at byte 3: \'"x\'; expected a closing quote'),
+        (b"{a=1}{a=2}", "row 1: not YSON at byte 5: '{a=2}'; expected ';' between rows"),
+        (
+            b"{a=\x01\x10abc}",
+            "row 0, column \"a\": not YSON at byte 5: 'abc}'; expected a string of 8 bytes",
+        ),
     ],
 )
 def test_b08_yson_that_is_broken(data: bytes, message: str) -> None:
@@ -63,9 +66,8 @@ def test_json() -> None:
     assert write("json", {"a": "é".encode(), "b": None}) == '{"a":"Ã©","b":null}\n'.encode()
     assert write("<encode_utf8=%false>json", {"a": "é".encode()}) == '{"a":"é"}\n'.encode()
     assert error_of("json", '{"a": "€"}'.encode()) == (
-        "line 1: '€' has a character beyond U+00FF, where each stands for a byte; write UTF-8 texts "
-        "with --format "
-        "'<encode_utf8=%false>json'"
+        "line 1, column \"a\": '€' has a character beyond U+00FF, where each stands for a byte; write "
+        "UTF-8 texts with --format '<encode_utf8=%false>json'"
     )
     assert error_of("json", b'{"a": 1, "a": 2}') == "line 1 is not a JSON object: the key 'a' is there twice"
     assert error_of("json", b'{"a": 1}\n{"b": "x') == (
@@ -85,14 +87,16 @@ def test_json_that_is_nested_too_deep(depth: int) -> None:
 def test_dsv() -> None:
     assert read("dsv", b"a=1\tb=x\\ty\n\n") == [{"a": b"1", "b": b"x\ty"}, {}]
     assert write("dsv", {"a": 1, "b": None, "c": True, "e=f": 1.5}) == b"a=1\tc=true\te\\=f=1.5\n"
-    assert error_of("dsv", b"a=1\ta=2") == "line 1 has the column a twice"
+    assert error_of("dsv", b"a=1\ta=2") == "line 1: the column a is there twice"
     with pytest.raises(YtError, match="holds a list, which dsv does not have"):
         write("dsv", {"a": []})
 
 
 def test_schemaful_dsv() -> None:
     assert read("<columns=[a;b]>schemaful_dsv", b"1\t2\n") == [{"a": b"1", "b": b"2"}]
-    assert error_of("<columns=[a;b]>schemaful_dsv", b"1\n") == "line 1 has 1 values; expected 2"
+    assert error_of("<columns=[a;b]>schemaful_dsv", b"1\n") == (
+        "line 1 has 1 values; expected 2, between tabs"
+    )
     row = {"a": b"x"}
     assert write(
         "<columns=[a;b];missing_value_mode=print_sentinel;missing_value_sentinel=NA>schemaful_dsv", row

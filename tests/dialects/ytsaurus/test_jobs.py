@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from dialects.ytsaurus.jobs import on_groups, on_rows
 from dialects.ytsaurus.test_commands import Run, table
 from dialects.ytsaurus.test_operations import files
 from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of
 from trellis.dialects.ytsaurus.client import YtClient
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.schema.model import SortColumn
-from trellis.dialects.ytsaurus.store.jobs.job import Command, MapFunction, ReduceFunction
+from trellis.dialects.ytsaurus.store.jobs.job import Command
 from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows, reduce_rows
 from trellis.dialects.ytsaurus.store.rewriting import planning
 from trellis.dialects.ytsaurus.store.store import Store
@@ -23,7 +24,7 @@ __all__ = ["table"]
 
 JSON = Format("json")
 K = [SortColumn("k")]
-GIVEN = "a row that the job gave"
+GIVEN = "//tmp/t: a row that the job gave"
 
 
 def command(text: str, **options: Any) -> Command:
@@ -74,12 +75,12 @@ def test_a_map_with_a_function_keeps_the_order_through_many_tasks(
 ) -> None:
     monkeypatch.setattr(planning, "RANGE_WEIGHT", 1)
     create(tables, "[k:string, v]")
-    map_rows(tables, MapFunction(add_one), ["//tmp/a"], [T])
+    map_rows(tables, on_rows(add_one), ["//tmp/a"], [T])
     assert (read(tables), schema_of(tables)) == (
         "{k=a;v=2}{k=b;v=3}{k=b;v=4}{k=c;v=5}",
         "[k:optional<string>, v] strong",
     )
-    map_rows(tables, MapFunction(add_one), ["//tmp/a[a]"], [f"<append=%true>{T}"])
+    map_rows(tables, on_rows(add_one), ["//tmp/a[a]"], [f"<append=%true>{T}"])
     assert read(tables, f"{T}[#4:]") == "{k=a;v=2}"
 
 
@@ -92,7 +93,7 @@ def test_several_outputs(tables: Store) -> None:
     def route(row: Any) -> Iterator[Any]:
         yield {"v": row["v"], "@table_index": row["v"] % 2}
 
-    map_rows(tables, MapFunction(route), ["//tmp/a"], [T, "//tmp/odd"])
+    map_rows(tables, on_rows(route), ["//tmp/a"], [T, "//tmp/odd"])
     assert (read(tables), read(tables, "//tmp/odd")) == ("{v=2}{v=4}", "{v=1}{v=3}")
 
 
@@ -102,7 +103,7 @@ def test_a_reduce_has_all_rows_of_a_key_in_one_group(tables: Store, monkeypatch:
     def list_rows(key: Any, rows: Iterable[Any]) -> Iterator[Any]:
         yield {**key, "values": [row.get("v") or row.get("w") for row in rows]}
 
-    reduce_rows(tables, ReduceFunction(list_rows), ["//tmp/a", "//tmp/b"], [T], K)
+    reduce_rows(tables, on_groups(list_rows), ["//tmp/a", "//tmp/b"], [T], K)
     assert read(tables) == "{k=a;values=[1]}{k=b;values=[2;3;7;]}{k=c;values=[4]}{k=d;values=[8]}".replace(
         "]}", ";]}"
     ).replace(";;", ";")
@@ -146,7 +147,7 @@ def test_jobs_that_fail(tables: Store, tmp_path: Path) -> None:
         1205,
         "the command 'echo no such thing >&2; exit 3' ended with code 3: no such thing",
     )
-    code, message = code_of(map_rows, tables, MapFunction(lambda row: [row["x"]]), ["//tmp/a"], [T])
+    code, message = code_of(map_rows, tables, on_rows(lambda row: [row["x"]]), ["//tmp/a"], [T])
     assert (code, message.partition("failed")[2]) == (1205, ": KeyError: 'x'")
     assert code_of(map_rows, tables, command("echo 5"), ["//tmp/a"], [T]) == (
         1205,

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from dialects.ytsaurus.jobs import on_groups
 from dialects.ytsaurus.schemas import document
 from dialects.ytsaurus.test_laws import TABLES, put, rows_in, schemas
 from dialects.ytsaurus.test_tables import T, code_of, create, read, schema_of
@@ -18,7 +19,7 @@ from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.schema.document import schema_document
 from trellis.dialects.ytsaurus.schema.model import SortColumn
-from trellis.dialects.ytsaurus.store.jobs.job import Command, ReduceFunction
+from trellis.dialects.ytsaurus.store.jobs.job import Command
 from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows
 from trellis.dialects.ytsaurus.store.operations import OperationSpec, merge, remote_copy, sort
 from trellis.dialects.ytsaurus.store.rewriting import planning
@@ -97,7 +98,7 @@ def test_jobs_on_spark(spark: SparkSession, store: Store, monkeypatch: pytest.Mo
         yield {**key, "sum": sum(row["v"] for row in rows)}
 
     json = Format("json")
-    drop_c, reducer = Command("sed '/\"c\"/d'", json, json), ReduceFunction(add_up)
+    drop_c, reducer = Command("sed '/\"c\"/d'", json, json), on_groups(add_up)
     for engine, path in ((INLINE, "//tmp/i"), (SPARK, "//tmp/s")):
         map_reduce_rows(store, drop_c, reducer, [T], [path], [SortColumn("k")], engine=engine)
         assert read(store, path) == "{k=a;sum=4}{k=b;sum=2}"

@@ -16,7 +16,8 @@ from dialects.ytsaurus.test_formats import write
 from dialects.ytsaurus.test_tables import T, code_of, create
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format, TablePart
-from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+from trellis.dialects.ytsaurus.store.reading import open_source
+from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.yson.parser import loads
@@ -122,7 +123,7 @@ def test_yaml() -> None:
     assert read("yaml", b"k: 2024-01-31\nn: 18446744073709551615\n") == [
         {"k": b"2024-01-31", "n": Uint64(2**64 - 1)}
     ]
-    assert error_of("yaml", b"- 1\n") == "document 1 is not a row, which is a map such as 'k: 1'"
+    assert error_of("yaml", b"- 1\n") == "document 1: expected a row, which is a map such as 'k: 1'"
     message = error_of("yaml", b"k: [1\n")
     assert message.startswith("document 1 is not YAML: while parsing a flow sequence")
     assert "\n" not in message
@@ -247,7 +248,7 @@ def test_skiff_that_does_not_fit(table: Store) -> None:
         "there is no wire_type 'int65'; expected one of int8, int16"
     )
     assert error_of(skiff("name=k;wire_type=string32"), b"\0\0\5\0\0\0ab") == (
-        "row 0 is not as its schema of skiff says: the rows end in the middle of one"
+        'row 0, column "k": the data ends in the middle of a row; expected 5 bytes, not 2'
     )
 
 

@@ -13,7 +13,8 @@ from dialects.ytsaurus.test_laws import TYPED_VALUES
 from dialects.ytsaurus.test_tables import T, code_of
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
-from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+from trellis.dialects.ytsaurus.store.reading import open_source
+from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.types.model import Type

@@ -246,7 +246,7 @@ def test_a_key_beyond_its_limit() -> None:
     validator = RowValidator(schema("[k:string^]"))
     assert row_error(validator, {"k": b"x" * (256 * 1024 + 1)}) == (
         1,
-        "row 0, 262145 bytes of key; at most 262144 are allowed",
+        "row 0: 262145 bytes of key; at most 262144 are allowed",
     )
 
 

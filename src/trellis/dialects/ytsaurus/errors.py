@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any
@@ -67,9 +68,20 @@ class YtError(TrellisError):
         shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         return YtError(f'column "{shown}": {self.message}', self.code, attributes=attributes)
 
+    def at(self, **place: int) -> YtError:
+        """The error with its place in the input: `row=`, `line=` or `document=` and the number."""
+        ((unit, number),) = place.items()
+        separator = "," if "column" in self.attributes else ":"
+        attributes = {**place, **self.attributes}
+        return YtError(f"{unit} {number}{separator} {self.message}", self.code, attributes=attributes)
+
+    def in_format(self, name: str) -> YtError:
+        """The error of rows that cannot be read, with the format that they were read as."""
+        return YtError(self.message, self.code, attributes={"format": name, **self.attributes})
+
     def in_table(self, path: str) -> YtError:
         """The error, if it is about rows, with the table that they were for."""
-        if self.code not in _OF_ROWS and "row" not in self.attributes:
+        if self.code not in _OF_ROWS and not self.attributes.keys() & {"row", "format"}:
             return self
         attributes = {"path": path, **self.attributes}
         return YtError(f"{path}: {self.message}", self.code, attributes=attributes)
@@ -103,6 +115,11 @@ class YtError(TrellisError):
             "attributes": self.attributes,
             "inner_errors": [error.to_document() for error in self.inner_errors],
         }
+
+
+def warn(message: str) -> None:
+    """Tell users of something. Without a registry of what was told, Python tells it each time."""
+    warnings.warn_explicit(message, UserWarning, "trellis", 1)
 
 
 def error_document(error: Exception, document: Mapping[str, Any]) -> dict[str, Any]:

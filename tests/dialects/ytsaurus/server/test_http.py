@@ -123,10 +123,10 @@ def test_bodies(server: Server) -> None:
     }
     truncated = gzip.compress(rows)[:-20]
     assert error_of(write(server, truncated, Content_Encoding="gzip"))[2] == (
-        "the body ends in the middle of its gzip stream"
+        "//tmp/t: the body ends in the middle of its gzip stream"
     )
     assert error_of(write(server, rows, Content_Encoding="gzip"))[2].startswith(
-        "the body is not gzip, as its"
+        "//tmp/t: the body is not gzip, as its"
     )
     assert error_of(write(server, rows, Content_Encoding="zstd"))[2] == (
         "bodies encoded as zstd are not supported; expected gzip or identity"
@@ -193,3 +193,16 @@ def test_b16_a_client_that_is_gone_in_the_middle_of_a_write(server: Server, leng
     await_lock(server, held=False)  # the server has noticed that the client is gone
     with Store.open(server.url) as store:
         write_rows(store, T, [{"k": 3}])
+
+
+def test_b08_truncated_gzip_names_the_table(server: Server) -> None:
+    body = gzip.compress(b'{"k": 1}\n' * 1000)
+    parameters = json.dumps({"path": f"<append=%true>{T}", "input_format": "json"})
+    headers = {"X_YT_Parameters": parameters, "Content_Encoding": "gzip"}
+    send(server, "PUT", "/api/v4/write_table", body, **headers)
+    assert error_of(send(server, "PUT", "/api/v4/write_table", body[:-9], **headers)) == (
+        400,
+        1,
+        f"{T}: the body ends in the middle of its gzip stream",
+    )
+    assert json.loads(send(server, "GET", f"/api/v4/get?path={T}/@row_count")[2]) == {"value": 1000}

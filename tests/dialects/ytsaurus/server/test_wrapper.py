@@ -13,6 +13,7 @@ import yt.yson as yson
 from yt.wrapper import TablePath, YtClient, YtError, YtHttpResponseError
 from yt.wrapper.errors import YtOperationFailedError
 
+import trellis.dialects.ytsaurus.client as client_module
 from dialects.ytsaurus.server.conftest import client_of, running_server
 from trellis.dialects.ytsaurus.server.http import Server
 from trellis.dialects.ytsaurus.store.store import Store
@@ -21,6 +22,7 @@ from trellis.errors import UsageError
 SCHEMA = [{"name": "k", "type": "string", "sort_order": "ascending"}, {"name": "v", "type": "int64"}]
 ROWS = [{"k": "a", "v": 1}, {"k": "b", "v": 2}, {"k": "b", "v": 3}, {"k": "c", "v": 4}]
 T = "//tmp/t"
+TABLE_OF_HOSTS = "<foreign=%true>//tmp/hosts"
 NOT_ALLOWED = (
     "run commands of clients on the machine of the server, which does not allow it; "
     "start it with --allow-jobs"
@@ -402,3 +404,76 @@ def test_seed_y73_jobs_run_where_the_server_allows_it(store_url: str) -> None:
 def test_a_server_runs_no_commands_unless_it_is_told_to(table: YtClient) -> None:
     code, message = error_of(table.run_map, "cat", T, "//tmp/m", format="json")
     assert (code, message) == (1, f"operations of the type map {NOT_ALLOWED}")
+
+
+def test_b08_rows_that_cannot_be_read_name_the_table(table: YtClient) -> None:
+    json_format = yt_wrapper.JsonFormat()
+    assert error_of(table.write_table, T, b'{"k": "a"}\n{"k": ', format=json_format, raw=True) == (
+        1,
+        f"{T}: line 2 is not a JSON object: expecting value, character 7",
+    )
+    with pytest.warns(
+        UserWarning, match=f"^{T}: 1 field without '=' skipped, as in YTsaurus, the first 'tskv'"
+    ):
+        table.write_table(T, b"tskv\tk=a\n", format="dsv", raw=True)
+    assert list(table.read_table(T)) == [{"k": "a", "v": None}]
+
+
+def join_urls(client: Any, out: str) -> None:
+    client.run_reduce(
+        *("cat", [TABLE_OF_HOSTS, "//tmp/urls"], out),
+        format="json",
+        reduce_by=["host", "url"],
+        join_by="host",
+    )
+
+
+def count_words(client: Any, out: str) -> None:
+    client.run_map_reduce(
+        *("tr a b", "tail -n 1", "//tmp/urls", out),
+        format="json",
+        reduce_combiner="head -n 3",
+        reduce_by="url",
+    )
+
+
+@pytest.mark.parametrize("run", [join_urls, count_words])
+def test_operations_do_the_same_in_a_script_without_a_server(store_url: str, run: Any) -> None:
+    with running_server(store_url, allow_jobs=True) as server, client_module.YtClient(store_url) as script:
+        client = client_of(server)
+        urls = [{"host": str(n // 2), "url": str(n)} for n in range(2, 10)]
+        client.write_table(TablePath("//tmp/urls", sorted_by=["host", "url"]), urls)
+        hosts = [{"host": str(n), "name": f"h{n}"} for n in (0, 1, 2, 4, 7)]
+        client.write_table(TablePath("//tmp/hosts", sorted_by=["host"]), hosts)
+        run(client, "//tmp/server")
+        run(script, "//tmp/script")
+        rows = list(client.read_table("//tmp/server"))
+        assert rows == list(script.read_table("//tmp/script"))
+        if run is join_urls:
+            assert [row.get("name") or row["url"] for row in rows] == [
+                *("h1", "2", "3", "h2", "4", "5", "6", "7", "h4", "8", "9")
+            ]
+
+
+def test_reads_do_the_same_in_a_script_without_a_server(table: YtClient, store_url: str) -> None:
+    with client_module.YtClient(store_url) as script:
+        controls = {"enable_row_index": True, "enable_range_index": True}
+        path = f"{T}[#3,#0:#2]"
+        rows = [
+            list(client.read_table(path, control_attributes=controls, format=module.YsonFormat(
+                control_attributes_mode="row_fields"
+            )))
+            for client, module in ((table, yt_wrapper), (script, client_module))
+        ]  # fmt: skip
+        assert rows[0] == rows[1]
+        for client in (table, script):
+            iterator = client.read_table(path, control_attributes=controls)
+            assert [(row["v"], iterator.range_index, iterator.row_index) for row in iterator] == [
+                (4, 0, 3),
+                (1, 1, 0),
+                (2, 1, 1),
+            ]
+        for name in ("get", "list"):
+            target = f"{T}/@row_count" if name == "get" else "//tmp"
+            formats = [getattr(client, name)(target, format="json") for client in (table, script)]
+            assert formats[0] == formats[1]

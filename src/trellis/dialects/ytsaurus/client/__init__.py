@@ -10,11 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from trellis.dialects.ytsaurus.client import schema
 from trellis.dialects.ytsaurus.client.client import Transaction, YtClient, config, default_client
 from trellis.dialects.ytsaurus.client.formats import DsvFormat, JsonFormat, SchemafulDsvFormat, YsonFormat
-from trellis.dialects.ytsaurus.client.jobs import aggregator, reduce_aggregator
+from trellis.dialects.ytsaurus.client.jobs import (
+    aggregator,
+    create_table_switch,
+    reduce_aggregator,
+    with_context,
+)
 from trellis.dialects.ytsaurus.client.operation import Operation, OperationState, OperationsTracker
-from trellis.dialects.ytsaurus.client.row_types import (
+from trellis.dialects.ytsaurus.client.schema.job_types import OutputRow
+from trellis.dialects.ytsaurus.client.schema.row_types import (
     Date,
     Datetime,
     Float,
@@ -31,8 +38,10 @@ from trellis.dialects.ytsaurus.client.row_types import (
     Yson,
     yt_dataclass,
 )
+from trellis.dialects.ytsaurus.client.schema.table_schema import ColumnSchema, SortColumn, TableSchema
 from trellis.dialects.ytsaurus.client.spec_builders import (
     EraseSpecBuilder,
+    JoinReduceSpecBuilder,
     MapReduceSpecBuilder,
     MapSpecBuilder,
     MergeSpecBuilder,
@@ -41,7 +50,7 @@ from trellis.dialects.ytsaurus.client.spec_builders import (
     SortSpecBuilder,
 )
 from trellis.dialects.ytsaurus.client.table_path import TablePath
-from trellis.dialects.ytsaurus.client.table_schema import ColumnSchema, SortColumn, TableSchema
+from trellis.dialects.ytsaurus.client.typed_jobs import TypedJob
 from trellis.dialects.ytsaurus.client.values import YsonEntity, YsonList, YsonMap, YsonString, YsonUint64
 from trellis.dialects.ytsaurus.errors import YtError
 
@@ -57,6 +66,7 @@ __all__ = [
     "Int32",
     "Int64",
     "Interval",
+    "JoinReduceSpecBuilder",
     "JsonFormat",
     "MapReduceSpecBuilder",
     "MapSpecBuilder",
@@ -64,6 +74,7 @@ __all__ = [
     "Operation",
     "OperationState",
     "OperationsTracker",
+    "OutputRow",
     "ReduceSpecBuilder",
     "RemoteCopySpecBuilder",
     "SchemafulDsvFormat",
@@ -73,6 +84,7 @@ __all__ = [
     "TableSchema",
     "Timestamp",
     "Transaction",
+    "TypedJob",
     "Uint8",
     "Uint16",
     "Uint32",
@@ -91,8 +103,11 @@ __all__ = [
     "YtResponseError",
     "aggregator",
     "config",
+    "create_table_switch",
     "default_client",
     "reduce_aggregator",
+    "schema",
+    "with_context",
     "yt_dataclass",
 ]
 

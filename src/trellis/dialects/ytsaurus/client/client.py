@@ -5,26 +5,30 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
 from trellis.dialects.ytsaurus.client.batch import BatchClient, apply_in_batch
-from trellis.dialects.ytsaurus.client.formats import parse_format
+from trellis.dialects.ytsaurus.client.contexts import ALL_MARKS, RowIterator, with_table_index
+from trellis.dialects.ytsaurus.client.formats import has_marks_in_rows, parse_format
 from trellis.dialects.ytsaurus.client.nodes import NodeCommands
 from trellis.dialects.ytsaurus.client.operation_commands import OperationCommands, path_document
-from trellis.dialects.ytsaurus.client.row_types import make_row_type, row_reader, row_writer
+from trellis.dialects.ytsaurus.client.schema.row_types import make_row_type, row_reader, row_writer
+from trellis.dialects.ytsaurus.client.schema.table_schema import TableSchema
 from trellis.dialects.ytsaurus.client.streams import BlockReader, open_stream
 from trellis.dialects.ytsaurus.client.table_path import TablePath, path_name
-from trellis.dialects.ytsaurus.client.table_schema import TableSchema
 from trellis.dialects.ytsaurus.client.values import from_python, to_python
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
+from trellis.dialects.ytsaurus.formats.row import ReadingNotes
 from trellis.dialects.ytsaurus.store import transaction_commands
 from trellis.dialects.ytsaurus.store.altering import alter_table
 from trellis.dialects.ytsaurus.store.database.transactions import DEFAULT_TIMEOUT
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
-from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+from trellis.dialects.ytsaurus.store.jobs.job import parse_marks
+from trellis.dialects.ytsaurus.store.reading import open_source
+from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.types.model import ANY
@@ -66,6 +70,9 @@ class YtClient(NodeCommands, OperationCommands):
     def get_table_schema(self, table_path: Any) -> TableSchema:
         return TableSchema.from_yson_type(self.get_attribute(table_path, "schema"))
 
+    def _find_schema(self, table: TablePath) -> TableSchema | None:
+        return self.get_table_schema(table) if self.exists(table) else None
+
     def alter_table(self, path: Any, schema: Any) -> None:
         alter_table(self.store, path_name(path), from_python(schema))
 
@@ -87,18 +94,25 @@ class YtClient(NodeCommands, OperationCommands):
         table: Any,
         input_stream: bytes | str | BinaryIO | Iterable[Any],
         format: Any = None,
-        raw: bool | None = None,
         table_writer: object = None,
         max_row_buffer_size: object = None,
+        is_stream_compressed: bool = False,
         force_create: object = None,
+        raw: bool | None = None,
     ) -> None:
-        """Write rows, or with `raw` the bytes of rows in a format. The last three have no effect here."""
+        """Write rows, or with `raw` the bytes of rows in a format.
+
+        `table_writer`, `max_row_buffer_size` and `force_create` have no effect here.
+        """
+        if is_stream_compressed:
+            raise YtError("is_stream_compressed: rows are not decompressed here; open them with gzip.open")
         path = TablePath(table)
         if path.append:
             path.attributes.pop("schema", None)
-        parsed = parse_format(format)
-        rows = _rows(input_stream, parsed, raw)
+        parsed, notes = parse_format(format), ReadingNotes()
+        rows = _rows(input_stream, parsed, raw, notes)
         write_rows(self.store, path.to_yson_type(), rows, parsed.forms)
+        notes.tell(path.path)
 
     def insert_rows(
         self,
@@ -106,44 +120,53 @@ class YtClient(NodeCommands, OperationCommands):
         input_stream: bytes | str | BinaryIO | Iterable[Any],
         update: bool = False,
         aggregate: bool = False,
+        *,
         format: Any = None,
         raw: bool | None = None,
     ) -> None:
         """Insert rows by their keys, instead of the rows that have these."""
-        parsed = parse_format(format)
-        rows = _rows(input_stream, parsed, raw)
+        parsed, notes = parse_format(format), ReadingNotes()
+        rows = _rows(input_stream, parsed, raw, notes)
         insert_rows(
             *(self.store, path_document(table), rows, parsed.forms),
             update=update,
             aggregate=aggregate,
         )
+        notes.tell(path_name(table))
 
     def read_table(
         self,
         table: Any,
         format: Any = None,
-        raw: bool = False,
-        control_attributes: Mapping[str, Any] | None = None,
         table_reader: object = None,
+        control_attributes: Mapping[str, Any] | None = None,
         unordered: object = None,
+        raw: bool | None = None,
+        response_parameters: object = None,
         enable_read_parallel: object = None,
     ) -> Any:
         """An iterator over rows, or with `raw` a file with the bytes of rows in a format.
 
-        The last three have no effect here: rows come in the order of the table.
+        With `control_attributes` the iterator tells where its last row comes from, as `row_index` and the
+        like, or with YsonFormat(control_attributes_mode="row_fields") the rows do. What is about clusters has
+        no effect here: rows come in the order of the table.
         """
         source = open_source(self.store, TablePath(table).to_yson_type())
-        if not raw:
-            return map(to_python, source.read_rows())
-        blocks = format_rows(source, parse_format(format), control_attributes or {})
-        return io.BufferedReader(BlockReader(blocks))
+        parsed = parse_format(format)
+        if raw:
+            return io.BufferedReader(BlockReader(format_rows(source, parsed, control_attributes or {})))
+        marks = parse_marks(control_attributes)
+        rows = source.read_marked_rows(marks) if marks else source.read_rows()
+        if has_marks_in_rows(parsed):
+            return map(to_python, map(with_table_index, rows))
+        return RowIterator(rows, to_python) if marks else map(to_python, rows)
 
     def write_table_structured(
         self, table: Any, row_type: type, input_stream: Iterable[Any], **tuning: object
     ) -> None:
         """Write objects of a dataclass. A new table gets its fields as schema. Tuning has no effect here."""
         path = TablePath(table)
-        schema = self.get_table_schema(path) if self.exists(path) else None
+        schema = self._find_schema(path)
         if "schema" not in path.attributes and (schema is None or schema.is_empty_nonstrict()):
             sorted_by = path.attributes.pop("sorted_by", None)
             new = TableSchema.from_row_type(row_type)
@@ -152,10 +175,11 @@ class YtClient(NodeCommands, OperationCommands):
 
     def read_table_structured(
         self, table: Any, row_type: type | None = None, **tuning: object
-    ) -> Iterator[Any]:
+    ) -> RowIterator[Any]:
         """Objects of a dataclass, of one that is made from the schema if none is named.
 
-        Tuning has no effect here: rows come in the order of the table.
+        `with_context()` of them gives each with its context. Tuning has no effect here: rows come in the
+        order of the table.
         """
         path = TablePath(table)
         if row_type is None:
@@ -164,7 +188,7 @@ class YtClient(NodeCommands, OperationCommands):
             row_type = make_row_type("Row", {name: columns.get(name, ANY) for name in names})
         path.attributes.setdefault("columns", [field.name for field in dataclasses.fields(row_type)])
         source = open_source(self.store, path.to_yson_type())
-        return map(row_reader(row_type), source.read_rows())
+        return RowIterator(source.read_marked_rows(ALL_MARKS), row_reader(row_type))
 
     # --- Batches --------------------------------------------------------------------------------------
 
@@ -193,6 +217,7 @@ class YtClient(NodeCommands, OperationCommands):
         self,
         parent_transaction: str | None = None,
         timeout: int | None = None,
+        *,
         attributes: Mapping[str, Any] | None = None,
     ) -> str:
         """The id of a transaction that ends `timeout` milliseconds (30,000) after its last ping."""
@@ -220,6 +245,7 @@ class YtClient(NodeCommands, OperationCommands):
         path: Any,
         mode: str = "exclusive",
         waitable: bool = False,
+        *,
         child_key: str = "",
         attribute_key: str = "",
     ) -> dict[str, str]:
@@ -298,7 +324,7 @@ def default_client() -> YtClient:
     return _clients[url]
 
 
-def _rows(source: Any, format: Format, raw: bool | None) -> Iterable[Any]:
+def _rows(source: Any, format: Format, raw: bool | None, notes: ReadingNotes) -> Iterable[Any]:
     if raw or isinstance(source, bytes | str) or hasattr(source, "read"):
-        return parse_rows(format, open_stream(source))
+        return parse_rows(format, open_stream(source), notes)
     return map(from_python, source)

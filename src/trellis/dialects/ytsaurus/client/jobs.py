@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from trellis.dialects.ytsaurus.client.values import from_python, to_python
+from trellis.dialects.ytsaurus.client.contexts import ALL_MARKS, Context, RowIterator, with_table_index
+from trellis.dialects.ytsaurus.client.formats import has_marks_in_rows
+from trellis.dialects.ytsaurus.client.typed_jobs import TypedRows
+from trellis.dialects.ytsaurus.client.values import YsonEntity, from_python, to_python
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
+from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.store.jobs.job import (
+    KEY_SWITCH,
+    TABLE_INDEX,
     Command,
-    GroupsFunction,
     Job,
-    MapFunction,
-    ReduceFunction,
+    RowGroup,
+    TaskFunction,
 )
 from trellis.errors import UsageError
 
 Mapper = Callable[[Any], Iterable[Any]]
 Reducer = Callable[[Any, Iterable[Any]], Iterable[Any]]
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -37,32 +42,52 @@ def reduce_aggregator(function: F) -> F:
     return function
 
 
-def map_job(
-    job: str | Mapper,
-    input_format: Format,
-    output_format: Format,
-    local_files: Any,
-    environment: Mapping[str, str],
-) -> Job:
-    if isinstance(job, str):
-        return Command(job, input_format, output_format, read_files(local_files), environment)
-    if getattr(job, "is_aggregator", False):
-        return GroupsFunction(_converted(job), with_keys=False)
-    return MapFunction(_converted(job))
+def with_context(function: F) -> F:
+    """Mark a function that takes `context=`, which tells where the row that it read last comes from."""
+    function.takes_context = True  # type: ignore[attr-defined]
+    return function
 
 
-def reduce_job(
-    job: str | Reducer,
-    input_format: Format,
-    output_format: Format,
-    local_files: Any,
-    environment: Mapping[str, str],
-) -> Job:
+def create_table_switch(table_index: int) -> YsonEntity:
+    """What a function gives so that the rows after it go to the output of this number."""
+    switch = YsonEntity()
+    switch.attributes = {"table_index": table_index}
+    return switch
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What the arguments of an operation say about one of its jobs."""
+
+    input_format: Format
+    output_format: Format
+    local_files: Any = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    marks: frozenset[str] = frozenset()
+    """What rows are to tell of their places."""
+
+
+def make_job(job: Any, settings: JobSettings, *, is_grouped: bool, typed: TypedRows | None = None) -> Job:
+    """A command, or a function on rows: on each, or with `is_grouped` on each key and its rows."""
     if isinstance(job, str):
-        return Command(job, input_format, output_format, read_files(local_files), environment)
-    if getattr(job, "is_reduce_aggregator", False):
-        return GroupsFunction(_converted(job), with_keys=True)
-    return ReduceFunction(_converted(job))
+        files = read_files(settings.local_files)
+        formats = settings.input_format, settings.output_format
+        return Command(job, *formats, files, settings.environment, settings.marks)
+    for format in (settings.input_format, settings.output_format):
+        if format.name not in ("yson", "json"):
+            raise YtError(
+                f"the format {format.name} is for commands; a function takes and gives rows of yson or json"
+            )
+    marks = settings.marks - {KEY_SWITCH}
+    in_rows = has_marks_in_rows(settings.input_format)
+    takes_context = getattr(job, "takes_context", False)
+    if typed is not None:
+        marks = ALL_MARKS
+    elif takes_context:
+        marks |= {TABLE_INDEX}
+    elif not in_rows:
+        marks = frozenset()
+    return TaskFunction(_FunctionOfTask(job, is_grouped, typed, in_rows), marks)
 
 
 def read_files(paths: Any) -> Mapping[str, bytes]:
@@ -74,17 +99,64 @@ def read_files(paths: Any) -> Mapping[str, bytes]:
         raise UsageError(f"the file {error.filename} of the job cannot be read: {error.strerror}") from None
 
 
-def _converted(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
-    @wraps(function)
-    def converted(*arguments: Any) -> Iterator[Any]:
-        rows = function(*(_argument(argument) for argument in arguments))
-        return map(from_python, rows or ())
+class _FunctionOfTask:
+    """A function of a script as one that takes the groups of a task."""
 
-    return converted
+    def __init__(
+        self, job: Callable[..., Any], is_grouped: bool, typed: TypedRows | None, has_marks: bool
+    ) -> None:
+        self._job = job
+        self._is_grouped = is_grouped
+        self._typed = typed
+        self._has_marks = has_marks
+        self.__qualname__ = getattr(job, "__qualname__", type(job).__qualname__)
+
+    def __call__(self, groups: Iterable[RowGroup]) -> Iterator[Row]:
+        results = chain.from_iterable(result or () for result in self._results(groups))
+        return _route_rows(results) if self._typed is None else map(self._typed.writer(), results)
+
+    def _results(self, groups: Iterable[RowGroup]) -> Iterator[Iterable[Any] | None]:
+        """What the calls of the function give, one after the other."""
+        job, context = self._job, Context()
+        options = {"context": context} if getattr(job, "takes_context", False) else {}
+
+        def convert(rows: Iterable[Row]) -> Iterator[Any]:
+            if self._typed is not None:
+                return RowIterator(rows, self._typed.reader(context), context)
+            if options:
+                return RowIterator(rows, to_python, context)
+            return map(to_python, map(with_table_index, rows) if self._has_marks else rows)
+
+        if getattr(job, "is_aggregator", False):
+            yield job(convert(chain.from_iterable(rows for _, rows in groups)), **options)
+            return
+        calls: Iterator[tuple[Any, ...]]
+        if not self._is_grouped:
+            calls = ((row,) for _, rows in groups for row in convert(rows))
+        elif self._typed is None:
+            calls = ((to_python(key), convert(rows)) for key, rows in groups)
+        else:
+            calls = ((convert(rows),) for _, rows in groups)
+        if getattr(job, "is_reduce_aggregator", False):
+            yield job((call if self._typed is None else call[0] for call in calls), **options)
+            return
+        yield _call_method(job, "start")
+        for call in calls:
+            yield job(*call, **options)
+        yield _call_method(job, "finish")
 
 
-def _argument(value: Any) -> Any:
-    """A row or a key, rows, or keys with their rows."""
-    if isinstance(value, tuple):
-        return tuple(map(_argument, value))
-    return to_python(value) if isinstance(value, Mapping) else map(_argument, value)
+def _call_method(job: Any, name: str) -> Iterable[Any] | None:
+    """What a class of jobs gives before its first row and after its last."""
+    method = getattr(job, name, None)
+    return method() if callable(method) else None
+
+
+def _route_rows(results: Iterable[Any]) -> Iterator[Row]:
+    """Rows with the outputs that switches between them name."""
+    switch: dict[str, int] = {}
+    for row in results:
+        if isinstance(row, YsonEntity):
+            switch = {TABLE_INDEX: row.attributes["table_index"]}
+        else:
+            yield {**switch, **from_python(row)} if switch else from_python(row)

@@ -8,12 +8,14 @@ from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
 from typing import Any, Final
 
+from trellis.dialects.ytsaurus.client.formats import parse_format
 from trellis.dialects.ytsaurus.client.table_path import path_name
 from trellis.dialects.ytsaurus.client.values import YsonString, from_python, to_python
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.paths.node_path import escape_name
 from trellis.dialects.ytsaurus.store import attributes as node_attributes
 from trellis.dialects.ytsaurus.store.store import Store
+from trellis.dialects.ytsaurus.yson.values import to_bytes
 
 _NO_DEFAULT: Final = object()
 
@@ -32,6 +34,7 @@ class NodeCommands(ABC):
         path: Any,
         recursive: bool = False,
         ignore_existing: bool = False,
+        *,
         force: bool = False,
         attributes: Mapping[str, Any] | None = None,
     ) -> str:
@@ -61,13 +64,20 @@ class NodeCommands(ABC):
         path: Any,
         max_size: object = None,
         attributes: Sequence[str] | None = None,
+        format: Any = None,
         read_from: object = None,
     ) -> Any:
-        """An attribute, or a whole tree of nodes: `max_size` and `read_from` have no effect here."""
-        return to_python(node_attributes.get(self.store, path_name(path), attributes or ()))
+        """An attribute, or a whole tree of nodes; with `format` the bytes of it.
 
-    def set(self, path: Any, value: Any) -> None:
-        node_attributes.set_attribute(self.store, path_name(path), from_python(value))
+        `max_size` and `read_from` have no effect here.
+        """
+        value = node_attributes.get(self.store, path_name(path), attributes or ())
+        return to_python(value) if format is None else parse_format(format).dumps(value)
+
+    def set(self, path: Any, value: Any, format: Any = None) -> None:
+        """With `format` the value is bytes of it."""
+        document = from_python(value) if format is None else parse_format(format).loads(to_bytes(value))
+        node_attributes.set_attribute(self.store, path_name(path), document)
 
     def exists(self, path: Any, read_from: object = None) -> bool:
         return node_attributes.exists(self.store, path_name(path))
@@ -76,13 +86,20 @@ class NodeCommands(ABC):
         self,
         path: Any,
         max_size: object = None,
+        format: Any = None,
         absolute: bool = False,
         attributes: Sequence[str] | None = None,
         sort: object = None,
         read_from: object = None,
     ) -> Any:
-        """The names of all children, sorted: `max_size`, `sort` and `read_from` have no effect here."""
-        names = to_python(node_attributes.list_children(self.store, path_name(path), attributes or ()))
+        """The names of all children, sorted; with `format` the bytes of the list.
+
+        `max_size`, `sort` and `read_from` have no effect here.
+        """
+        children = node_attributes.list_children(self.store, path_name(path), attributes or ())
+        if format is not None:
+            return parse_format(format).dumps(children)
+        names = to_python(children)
         return [f"{path_name(path)}/{escape_name(name)}" for name in names] if absolute else names
 
     def remove(self, path: Any, recursive: bool = False, force: bool = False) -> None:
@@ -136,6 +153,7 @@ class NodeCommands(ABC):
         node_type: str | Sequence[str] | None = None,
         path_filter: Callable[[str], bool] | None = None,
         object_filter: Callable[[Any], bool] | None = None,
+        *,
         attributes: Sequence[str] = (),
     ) -> Iterator[Any]:
         """The paths of a node and of all that is below it, with these attributes."""

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
-from trellis.dialects.ytsaurus.client.formats import parse_format
-from trellis.dialects.ytsaurus.client.jobs import map_job, reduce_job
+from trellis.dialects.ytsaurus.client.job_steps import (
+    JobStep,
+    ScriptJob,
+    check_absent,
+    job_settings,
+    prepare_step,
+)
+from trellis.dialects.ytsaurus.client.jobs import JobSettings
 from trellis.dialects.ytsaurus.client.operation import Operation, run_operation
+from trellis.dialects.ytsaurus.client.schema.table_schema import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.client.spec_builders import SpecBuilder
 from trellis.dialects.ytsaurus.client.table_path import TablePath
-from trellis.dialects.ytsaurus.client.table_schema import SortColumn
 from trellis.dialects.ytsaurus.client.values import from_python
 from trellis.dialects.ytsaurus.errors import YtError
-from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
 from trellis.dialects.ytsaurus.schema.model import SortColumn as StoreSortColumn
 from trellis.dialects.ytsaurus.store import operations
+from trellis.dialects.ytsaurus.store.jobs.job import Job
 from trellis.dialects.ytsaurus.store.jobs.operations import map_reduce_rows, map_rows, reduce_rows
 from trellis.dialects.ytsaurus.store.operations import MergeMode, OperationSpec
 from trellis.dialects.ytsaurus.store.store import Store
 
 Spec = Mapping[str, Any] | None
-_TUNING: Final = {
-    *("job_count", "job_io", "table_writer", "memory_limit", "mapper_memory_limit", "reducer_memory_limit")
-}
-_JOB_IO: Final = ("job_io", "map_job_io", "reduce_job_io")
 
 
 class OperationCommands(ABC):
     """Operations run at once, also with `sync=False`, where an error is raised by `Operation.wait`.
 
-    The options of `tuning` are about clusters and have no effect here: job_count, job_io, table_writer,
-    memory_limit and the like.
+    What is about clusters has no effect here: job_count, table_writer, memory_limit and the like, of job_io
+    all but its control_attributes.
     """
 
     @property
@@ -42,24 +44,33 @@ class OperationCommands(ABC):
     def store(self) -> Store:
         """The store in the transaction that the client is in."""
 
+    @abstractmethod
+    def _find_schema(self, table: TablePath) -> TableSchema | None:
+        """None where there is no such table."""
+
     def run_merge(
         self,
         source_table: Any,
         destination_table: Any,
-        mode: MergeMode = "auto",
-        merge_by: Any = None,
-        spec: Spec = None,
+        mode: MergeMode | None = None,
         sync: bool = True,
-        **tuning: object,
+        job_io: Spec = None,
+        table_writer: object = None,
+        job_count: object = None,
+        spec: Spec = None,
+        merge_by: Any = None,
     ) -> Operation:
-        _check_tuning(tuning)
         document = dict(spec or {})
         if merge_by is not None:
             document["merge_by"] = _columns(merge_by)
 
         def run() -> None:
             operations.merge(
-                self.store, _paths(source_table), path_document(destination_table), mode, _settings(document)
+                self.store,
+                _paths(source_table),
+                path_document(destination_table),
+                mode or "auto",
+                _settings(document),
             )
 
         return run_operation("merge", sync, run)
@@ -73,11 +84,11 @@ class OperationCommands(ABC):
         source_table: Any,
         destination_table: Any = None,
         sort_by: Any = None,
-        spec: Spec = None,
         sync: bool = True,
-        **tuning: object,
+        job_io: Spec = None,
+        table_writer: object = None,
+        spec: Spec = None,
     ) -> Operation:
-        _check_tuning(tuning)
         target = source_table if destination_table is None else destination_table
 
         def run() -> None:
@@ -96,6 +107,7 @@ class OperationCommands(ABC):
         source_table: Any,
         destination_table: Any,
         cluster_name: str,
+        *,
         copy_attributes: bool = False,
         spec: Spec = None,
         sync: bool = True,
@@ -116,52 +128,83 @@ class OperationCommands(ABC):
 
     def run_map(
         self,
-        binary: str | Callable[[Any], Iterable[Any]],
+        binary: ScriptJob,
         source_table: Any,
-        destination_table: Any,
-        local_files: Any = (),
+        destination_table: Any = None,
+        local_files: Any = None,
+        yt_files: Any = None,
         format: Any = None,
         input_format: Any = None,
         output_format: Any = None,
-        ordered: object = None,
-        spec: Spec = None,
         sync: bool = True,
-        **tuning: object,
+        job_io: Spec = None,
+        table_writer: object = None,
+        job_count: object = None,
+        memory_limit: object = None,
+        spec: Spec = None,
+        ordered: object = None,
+        stderr_table: Any = None,
     ) -> Operation:
         """Rows through a function that takes one and gives some, or a command. Their order is kept."""
-        _check_tuning(tuning, spec)
-        formats = _formats(format, input_format, output_format)
-        job = map_job(binary, *formats, local_files, _environment(spec, "mapper"))
-        tables = _paths(source_table), _paths(destination_table)
-        return run_operation("map", sync, partial(map_rows, self.store, job, *tables))
+        check_absent(yt_files=yt_files, stderr_table=stderr_table)
+        formats = format, input_format, output_format
+        settings = job_settings("mapper", spec, job_io, formats, local_files)
+        step = prepare_step(
+            binary, settings, _tables(source_table), _tables(destination_table), self._find_schema
+        )
+        return run_operation("map", sync, partial(map_rows, self.store, step.job, step.inputs, step.outputs))
 
     def run_reduce(
         self,
-        binary: str | Callable[[Any, Iterable[Any]], Iterable[Any]],
+        binary: ScriptJob,
         source_table: Any,
-        destination_table: Any,
-        local_files: Any = (),
+        destination_table: Any = None,
+        local_files: Any = None,
+        yt_files: Any = None,
         format: Any = None,
         input_format: Any = None,
         output_format: Any = None,
+        sync: bool = True,
+        job_io: Spec = None,
+        table_writer: object = None,
+        job_count: object = None,
+        memory_limit: object = None,
+        spec: Spec = None,
         sort_by: Any = None,
         reduce_by: Any = None,
-        spec: Spec = None,
-        sync: bool = True,
-        **tuning: object,
+        join_by: Any = None,
+        stderr_table: Any = None,
+        enable_key_guarantee: object = None,
     ) -> Operation:
-        """The rows of each key through a function that takes both, or a command. Inputs are sorted."""
-        _check_tuning(tuning, spec)
-        formats = _formats(format, input_format, output_format)
-        job = reduce_job(binary, *formats, local_files, _environment(spec, "reducer"))
-        tables = _paths(source_table), _paths(destination_table)
+        """The rows of each key through a function that takes both, or a command. Inputs are sorted.
+
+        With `join_by` the groups have the rows of foreign tables, TablePath(..., foreign=True), too.
+        """
+        check_absent(yt_files=yt_files, stderr_table=stderr_table)
+        formats = format, input_format, output_format
+        settings = job_settings("reducer", spec, job_io, formats, local_files)
+        step = prepare_step(
+            *(binary, settings, _tables(source_table), _tables(destination_table), self._find_schema),
+            is_grouped=True,
+        )
         keys = _sort_columns(reduce_by, "reduce_by"), _sort_columns(sort_by, "sort_by")
-        return run_operation("reduce", sync, partial(reduce_rows, self.store, job, *tables, *keys))
+        run = partial(reduce_rows, self.store, step.job, step.inputs, step.outputs, *keys)
+        return run_operation("reduce", sync, partial(run, join_by=_sort_columns(join_by, "join_by")))
+
+    def run_join_reduce(
+        self,
+        binary: ScriptJob,
+        source_table: Any,
+        destination_table: Any,
+        **settings: Any,
+    ) -> Operation:
+        """A reduce whose groups are those of `join_by`."""
+        return self.run_reduce(binary, source_table, destination_table, **settings)
 
     def run_map_reduce(
         self,
-        mapper: str | Callable[[Any], Iterable[Any]] | None,
-        reducer: str | Callable[[Any, Iterable[Any]], Iterable[Any]],
+        mapper: ScriptJob | None,
+        reducer: ScriptJob,
         source_table: Any,
         destination_table: Any,
         format: Any = None,
@@ -169,26 +212,64 @@ class OperationCommands(ABC):
         map_output_format: Any = None,
         reduce_input_format: Any = None,
         reduce_output_format: Any = None,
-        map_local_files: Any = (),
-        reduce_local_files: Any = (),
+        sync: bool = True,
+        job_io: Spec = None,
+        table_writer: object = None,
+        spec: Spec = None,
+        map_local_files: Any = None,
+        map_yt_files: Any = None,
+        reduce_local_files: Any = None,
+        reduce_yt_files: Any = None,
+        mapper_memory_limit: object = None,
+        reducer_memory_limit: object = None,
         sort_by: Any = None,
         reduce_by: Any = None,
-        spec: Spec = None,
-        sync: bool = True,
-        **tuning: object,
+        reduce_combiner: ScriptJob | None = None,
+        reduce_combiner_input_format: Any = None,
+        reduce_combiner_output_format: Any = None,
+        reduce_combiner_local_files: Any = None,
+        reduce_combiner_yt_files: Any = None,
+        reduce_combiner_memory_limit: object = None,
+        stderr_table: Any = None,
     ) -> Operation:
-        """As a map, a sort and a reduce, without tables between them."""
-        _check_tuning(tuning, spec)
-        map_step = None
-        if mapper is not None:
-            formats = _formats(format, map_input_format, map_output_format)
-            map_step = map_job(mapper, *formats, map_local_files, _environment(spec, "mapper"))
-        formats = _formats(format, reduce_input_format, reduce_output_format)
-        reduce_step = reduce_job(reducer, *formats, reduce_local_files, _environment(spec, "reducer"))
-        tables = _paths(source_table), _paths(destination_table)
+        """As a map, a sort and a reduce, without tables between them.
+
+        The combiner takes the rows of each key before the reducer does; here it takes all of them.
+        """
+        check_absent(
+            map_yt_files=map_yt_files,
+            reduce_yt_files=reduce_yt_files,
+            reduce_combiner_yt_files=reduce_combiner_yt_files,
+            stderr_table=stderr_table,
+        )
+        steps: list[JobStep] = []
+
+        def prepare(
+            job: Any, settings: JobSettings, outputs: Sequence[TablePath | None] = (None,), **options: bool
+        ) -> Job | None:
+            if job is None:
+                return None
+            inputs = [None] if steps else _tables(source_table)
+            steps.append(prepare_step(job, settings, inputs, outputs, self._find_schema, **options))
+            return steps[-1].job
+
+        formats = format, map_input_format, map_output_format
+        map_settings = job_settings("mapper", spec, job_io, formats, map_local_files)
+        formats = format, reduce_combiner_input_format, reduce_combiner_output_format
+        files = reduce_combiner_local_files
+        combiner_settings = job_settings("reduce_combiner", spec, job_io, formats, files)
+        formats = format, reduce_input_format, reduce_output_format
+        reduce_settings = job_settings("reducer", spec, job_io, formats, reduce_local_files)
+        map_job = prepare(mapper, map_settings)
+        combiner = prepare(reduce_combiner, combiner_settings, is_grouped=True, is_sorted=True)
+        tables = _tables(destination_table)
+        reduce_job = prepare(reducer, reduce_settings, tables, is_grouped=True, is_sorted=True)
+        if reduce_job is None:
+            raise YtError("there is no reducer; a map without one is run_map")
         keys = _sort_columns(reduce_by, "reduce_by"), _sort_columns(sort_by, "sort_by")
-        run = partial(map_reduce_rows, self.store, map_step, reduce_step, *tables, *keys)
-        return run_operation("map_reduce", sync, run)
+        run = partial(map_reduce_rows, self.store, map_job, reduce_job, combiner=combiner)
+        tables_and_keys = steps[0].inputs, steps[-1].outputs, *keys
+        return run_operation("map_reduce", sync, partial(run, *tables_and_keys))
 
     def run_operation(self, spec_builder: SpecBuilder, sync: bool = True, **settings: object) -> Operation:
         """The operation that a spec builder describes. Settings have no effect here."""
@@ -202,7 +283,13 @@ def path_document(table: Any) -> Any:
 
 
 def _paths(tables: Any) -> list[Any]:
-    return [path_document(table) for table in (tables if isinstance(tables, list | tuple) else [tables])]
+    return [path_document(table) for table in _tables(tables)]
+
+
+def _tables(tables: Any) -> list[TablePath]:
+    if tables is None:
+        return []
+    return [TablePath(table) for table in (tables if isinstance(tables, list | tuple) else [tables])]
 
 
 def _settings(spec: Spec) -> OperationSpec:
@@ -215,23 +302,3 @@ def _columns(columns: Any) -> Any:
 
 def _sort_columns(columns: Any, name: str) -> Sequence[StoreSortColumn]:
     return () if columns is None else parse_sort_columns(from_python(_columns(columns)), name)
-
-
-def _formats(format: Any, input_format: Any, output_format: Any) -> tuple[Format, Format]:
-    return parse_format(input_format or format), parse_format(output_format or format)
-
-
-def _environment(spec: Spec, job: str) -> Mapping[str, str]:
-    """The variables that the spec of an operation sets for a job."""
-    section = (spec or {}).get(job) or {}
-    return {str(name): str(value) for name, value in section.get("environment", {}).items()}
-
-
-def _check_tuning(tuning: Mapping[str, Any], spec: Spec = None) -> None:
-    """Raises YtError for options that would change what an operation does."""
-    unknown = tuning.keys() - _TUNING
-    if unknown:
-        raise YtError(f"an operation on a store has no option {min(unknown)}")
-    for section in [tuning.get("job_io"), *((spec or {}).get(name) for name in _JOB_IO)]:
-        if section and section.get("control_attributes"):
-            raise YtError("job_io has control_attributes, which jobs on a store do not get")

@@ -15,7 +15,8 @@ _TABLES: Final = {
     "output_table_path": "destination_table",
     "output_table_paths": "destination_table",
 }
-_JOB_SETTINGS: Final = ("command", "format", "input_format", "output_format", "local_files")
+_JOB_TABLES: Final = {**_TABLES, "stderr_table_path": "stderr_table", "job_io": "job_io"}
+_JOB_SETTINGS: Final = ("command", "input_format", "output_format", "local_files")
 
 
 class _Settings:
@@ -112,7 +113,7 @@ class RemoteCopySpecBuilder(SpecBuilder):
 
 
 class JobSpecBuilder(_Settings, Generic[S]):
-    """The job of an operation, between `begin_mapper()` and `end_mapper()`."""
+    """A job of an operation, between `begin_mapper()` and `end_mapper()`."""
 
     command = _setting("command")
     format = _setting("format")
@@ -132,13 +133,16 @@ class JobSpecBuilder(_Settings, Generic[S]):
 
     def _end(self) -> S:
         """The operation, whose settings have those of the job: its command is that of mapper.command."""
+        format = self.settings.pop("format", None)
+        if format is not None:
+            self.settings = {"input_format": format, "output_format": format, **self.settings}
         for name in _JOB_SETTINGS:
             if name in self.settings:
                 self._parent.settings[f"{self._name}.{name}"] = self.settings.pop(name)
         self._parent.settings[self._name] = self.settings
         return self._parent
 
-    end_mapper = end_reducer = _end
+    end_mapper = end_reducer = end_reduce_combiner = _end
 
 
 def _job_arguments(job: str, prefix: str = "") -> dict[str, str]:
@@ -149,13 +153,14 @@ def _job_arguments(job: str, prefix: str = "") -> dict[str, str]:
 class MapSpecBuilder(SpecBuilder):
     method = "run_map"
     arguments: ClassVar[Mapping[str, str]] = {
-        **_TABLES,
+        **_JOB_TABLES,
         "mapper.command": "binary",
         **_job_arguments("mapper"),
         "ordered": "ordered",
     }
     required = ("input_table_paths", "output_table_paths", "mapper.command")
     output_table_paths = _setting("output_table_paths")
+    stderr_table_path = _setting("stderr_table_path")
     ordered = _setting("ordered")
 
     def begin_mapper(self) -> JobSpecBuilder[MapSpecBuilder]:
@@ -165,34 +170,47 @@ class MapSpecBuilder(SpecBuilder):
 class ReduceSpecBuilder(SpecBuilder):
     method = "run_reduce"
     arguments: ClassVar[Mapping[str, str]] = {
-        **_TABLES,
+        **_JOB_TABLES,
         "reducer.command": "binary",
         **_job_arguments("reducer"),
         "reduce_by": "reduce_by",
         "sort_by": "sort_by",
+        "join_by": "join_by",
     }
-    required = ("input_table_paths", "output_table_paths", "reducer.command", "reduce_by")
+    required: ClassVar[tuple[str, ...]] = ("input_table_paths", "output_table_paths", "reducer.command")
     output_table_paths = _setting("output_table_paths")
+    stderr_table_path = _setting("stderr_table_path")
     reduce_by = _setting("reduce_by")
     sort_by = _setting("sort_by")
+    join_by = _setting("join_by")
 
     def begin_reducer(self) -> JobSpecBuilder[ReduceSpecBuilder]:
         return JobSpecBuilder(self, "reducer")
 
 
+class JoinReduceSpecBuilder(ReduceSpecBuilder):
+    required = (*ReduceSpecBuilder.required, "join_by")
+
+
 class MapReduceSpecBuilder(SpecBuilder):
     method = "run_map_reduce"
     arguments: ClassVar[Mapping[str, str]] = {
-        **_TABLES,
+        **_JOB_TABLES,
         "mapper.command": "mapper",
         "reducer.command": "reducer",
         **_job_arguments("mapper", "map_"),
+        "reduce_combiner.command": "reduce_combiner",
         **_job_arguments("reducer", "reduce_"),
+        **_job_arguments("reduce_combiner", "reduce_combiner_"),
         "reduce_by": "reduce_by",
         "sort_by": "sort_by",
     }
     required = ("input_table_paths", "output_table_paths", "reducer.command", "reduce_by")
     output_table_paths = _setting("output_table_paths")
+    stderr_table_path = _setting("stderr_table_path")
+    map_job_io = _setting("map_job_io")
+    sort_job_io = _setting("sort_job_io")
+    reduce_job_io = _setting("reduce_job_io")
     reduce_by = _setting("reduce_by")
     sort_by = _setting("sort_by")
     partition_count = _setting("partition_count")
@@ -202,6 +220,9 @@ class MapReduceSpecBuilder(SpecBuilder):
 
     def begin_reducer(self) -> JobSpecBuilder[MapReduceSpecBuilder]:
         return JobSpecBuilder(self, "reducer")
+
+    def begin_reduce_combiner(self) -> JobSpecBuilder[MapReduceSpecBuilder]:
+        return JobSpecBuilder(self, "reduce_combiner")
 
     def build_call(self) -> tuple[str, dict[str, Any]]:
         """Without a mapper the rows of the inputs are sorted as they are."""

@@ -36,6 +36,7 @@ class TablePath:
         optimize_for: str | None = None,
         compression_codec: str | None = None,
         erasure_codec: str | None = None,
+        foreign: bool | None = None,
         rename_columns: Mapping[str, str] | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
@@ -52,6 +53,7 @@ class TablePath:
             "optimize_for": optimize_for,
             "compression_codec": compression_codec,
             "erasure_codec": erasure_codec,
+            "foreign": foreign,
             "rename_columns": rename_columns,
         }
         self.attributes.update({name: value for name, value in settings.items() if value is not None})

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import typer
 
-from trellis.cli.output.console import error_console, grid, indented, print_json
+from trellis.cli.output.console import error_console, grid, indented
+from trellis.dialects.ytsaurus.commands.reports import print_report, standard_input
 
 if TYPE_CHECKING:
     from trellis.dialects.ytsaurus.inference.learning import LearnedSchema
 
 
-def read_source(source: str) -> bytes:
-    """The bytes of a file, of standard input for `-`."""
-    return sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+def open_rows(source: str) -> AbstractContextManager[BinaryIO]:
+    """A file, standard input for `-`."""
+    return nullcontext(standard_input()) if source == "-" else Path(source).open("rb")
 
 
-def show_schema(learned: LearnedSchema, json: bool) -> None:
-    """The schema on standard output, the reasons beside it."""
+def show_schema(learned: LearnedSchema, warnings: Sequence[str], json: bool) -> None:
+    """The schema on standard output, the reasons beside it; `warnings` have been told."""
     from rich.text import Text
 
     from trellis.dialects.ytsaurus.formats.json_lines import to_json
@@ -33,7 +35,7 @@ def show_schema(learned: LearnedSchema, json: bool) -> None:
             {"name": item.column.name, "type": item.column.simple.name, "reason": item.reason}
             for item in learned.columns
         ]
-        print_json({"schema": to_json(document), "columns": columns})
+        print_report({"schema": to_json(document), "columns": columns}, "", json, warnings)
         return
     table = grid("Column", "Type", "Because of", whole=("Column", "Type"))
     for item in learned.columns:

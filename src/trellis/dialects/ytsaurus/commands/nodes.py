@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +15,12 @@ from trellis.dialects.ytsaurus.commands.arguments import (
     parse_map,
     parse_yson,
 )
-from trellis.dialects.ytsaurus.commands.reports import open_store, print_report, print_value
+from trellis.dialects.ytsaurus.commands.reports import (
+    open_store,
+    print_report,
+    print_value,
+    standard_input,
+)
 
 ValueFormat = Annotated[
     str | None, option("--format", metavar="NAME", panel=OUTPUT, help="json or yson; default pretty YSON.")
@@ -103,7 +107,7 @@ def set_value(
     """Set an attribute, such as //home/t/@optimize_for."""
     from trellis.dialects.ytsaurus.store.attributes import set_attribute
 
-    text = sys.stdin.read() if value is None else value
+    text = standard_input().read().decode() if value is None else value
     with open_store(at) as store:
         set_attribute(store, path, parse_yson(text.strip(), "the value"))
     print_report({"path": path}, "", json)

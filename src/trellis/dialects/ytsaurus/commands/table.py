@@ -22,7 +22,12 @@ from trellis.dialects.ytsaurus.commands.arguments import (
     parse_yson,
 )
 from trellis.dialects.ytsaurus.commands.nodes import add_node_commands
-from trellis.dialects.ytsaurus.commands.reports import open_store, print_report
+from trellis.dialects.ytsaurus.commands.reports import (
+    open_store,
+    print_blocks,
+    print_report,
+    standard_input,
+)
 
 tables = typer.Typer(
     name="table",
@@ -48,12 +53,14 @@ def write_table(
 ) -> None:
     """Write the rows of standard input into a table, instead of its rows or after them."""
     from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.formats.row import ReadingNotes
+    from trellis.dialects.ytsaurus.paths.parser import plain_path
     from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 
-    parsed = Format.parse(format)
+    parsed, notes = Format.parse(format), ReadingNotes()
     with open_store(at) as store:
-        count = write_rows(store, path, parse_rows(parsed, sys.stdin.buffer), parsed.forms)
-    print_report({"path": path, "rows": count}, "", json)
+        count = write_rows(store, path, parse_rows(parsed, standard_input(), notes), parsed.forms)
+    print_report({"path": path, "rows": count}, "", json, notes.tell(plain_path(path)))
 
 
 @tables.command("insert-rows")
@@ -72,14 +79,16 @@ def insert_rows(
 ) -> None:
     """Insert the rows of standard input by their keys, instead of the rows that have these."""
     from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.formats.row import ReadingNotes
+    from trellis.dialects.ytsaurus.paths.parser import plain_path
     from trellis.dialects.ytsaurus.store import inserting
     from trellis.dialects.ytsaurus.store.writing import parse_rows
 
-    parsed = Format.parse(format)
-    rows = parse_rows(parsed, sys.stdin.buffer)
+    parsed, notes = Format.parse(format), ReadingNotes()
+    rows = parse_rows(parsed, standard_input(), notes)
     with open_store(at) as store:
         count = inserting.insert_rows(store, path, rows, parsed.forms, update=update, aggregate=aggregate)
-    print_report({"path": path, "rows": count}, "", json)
+    print_report({"path": path, "rows": count}, "", json, notes.tell(plain_path(path)))
 
 
 @tables.command("read-table", hidden=True)
@@ -101,13 +110,13 @@ def read_table(
 ) -> None:
     """Print the rows of a table, or the columns and ranges that the path names."""
     from trellis.dialects.ytsaurus.formats.format import Format
-    from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+    from trellis.dialects.ytsaurus.store.reading import open_source
+    from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 
     parsed = Format.parse(format)
     controls = parse_map(control_attributes, "--control-attributes")
     with open_store(at) as store:
-        for block in format_rows(open_source(store, path), parsed, controls):
-            typer.echo(block, nl=False)
+        print_blocks(format_rows(open_source(store, path), parsed, controls))
 
 
 @tables.command("alter-table")
@@ -264,19 +273,22 @@ def infer_schema(
     debug: Debug = False,
 ) -> None:
     """Print a schema for rows, all of which are read, and why each column has its type."""
-    from trellis.dialects.ytsaurus.commands.infer_report import read_source, show_schema
+    from trellis.dialects.ytsaurus.commands.infer_report import open_rows, show_schema
     from trellis.dialects.ytsaurus.formats.format import Format
+    from trellis.dialects.ytsaurus.formats.row import ReadingNotes
     from trellis.dialects.ytsaurus.inference.learning import learn_schema
-    from trellis.dialects.ytsaurus.store.writing import parse_rows
+    from trellis.dialects.ytsaurus.store.writing import errors_in_table, parse_rows
 
+    notes, place = ReadingNotes(), "standard input" if source == "-" else source
     if format == "json" and source != "-":
         from trellis.dialects.ytsaurus.destination.proposal import survey_schema
 
         learned = survey_schema([source], promote_integers=promote_integers)
     else:
-        rows = parse_rows(Format.parse(format), read_source(source))
-        learned = learn_schema(rows, promote_integers=promote_integers)
-    show_schema(learned, json)
+        with open_rows(source) as stream, errors_in_table(place):
+            rows = parse_rows(Format.parse(format), stream, notes)
+            learned = learn_schema(rows, promote_integers=promote_integers)
+    show_schema(learned, notes.tell(place), json)
 
 
 @tables.command("gc")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
-from trellis.dialects.ytsaurus.formats.row import Row
+from trellis.dialects.ytsaurus.formats.row import ReadingNotes, Row
 from trellis.dialects.ytsaurus.yson.values import kind_of, to_bytes, to_key
 from trellis.dialects.ytsaurus.yson.writer import format_double
 
@@ -19,17 +19,19 @@ _SPECIAL_KEY: Final = re.compile(rb"[\t\n\r\\\0=]")
 _KEY: Final = re.compile(rb"((?:[^\\=]|\\.)*)=", re.DOTALL)
 
 
-def read_dsv(stream: BinaryIO) -> Iterator[Row]:
-    """Raises YtError where a row has a column twice."""
+def read_dsv(stream: BinaryIO, notes: ReadingNotes) -> Iterator[Row]:
+    """Raises YtError where a row has a column twice. Fields without a key are skipped and noted."""
     for number, line in enumerate(_lines(stream), 1):
         row: Row = {}
         for field in line.split(b"\t") if line else ():
             key = _KEY.match(field)
             if key is None:
+                if field:
+                    notes.skip_field(number, field)
                 continue
             name = to_key(_unescape(key[1]))
             if name in row:
-                raise YtError(f"line {number} has the column {name} twice")
+                raise YtError(f"the column {name} is there twice").at(line=number)
             row[name] = _unescape(field[key.end() :])
         yield row
 
@@ -57,7 +59,10 @@ class SchemafulDsv:
         for number, line in enumerate(_lines(stream), 1):
             fields = line.split(b"\t")
             if len(fields) != len(self.columns):
-                raise YtError(f"line {number} has {len(fields)} values; expected {len(self.columns)}")
+                raise YtError(
+                    f"line {number} has {len(fields)} values; expected {len(self.columns)}, between tabs",
+                    attributes={"line": number},
+                )
             yield dict(zip(self.columns, map(_unescape, fields), strict=True))
 
     def write_rows(self, rows: Iterable[Row]) -> Iterator[bytes]:

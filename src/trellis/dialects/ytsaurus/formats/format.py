@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.dsv import SchemafulDsv, read_dsv, write_dsv
 from trellis.dialects.ytsaurus.formats.json_lines import from_json, read_json, to_json, write_json
-from trellis.dialects.ytsaurus.formats.row import Row
+from trellis.dialects.ytsaurus.formats.row import ReadingNotes, Row
 from trellis.dialects.ytsaurus.formats.skiff import SkiffRows
 from trellis.dialects.ytsaurus.formats.yaml_rows import dump_yaml, load_yaml, read_yaml, write_yaml
 from trellis.dialects.ytsaurus.formats.yson_rows import read_yson, write_yson
@@ -74,8 +74,11 @@ class Format:
             uuid=uuid_mode,
         )
 
-    def read_rows(self, source: bytes | BinaryIO) -> Iterator[Row]:
-        """The rows of a document, read as they are needed. Raises YtError with the place."""
+    def read_rows(self, source: bytes | BinaryIO, notes: ReadingNotes | None = None) -> Iterator[Row]:
+        """The rows of a document, read as they are needed. Raises YtError with the place.
+
+        `notes` has afterwards what the format left out.
+        """
         stream = io.BytesIO(source) if isinstance(source, bytes) else source
         match self.name:
             case "yson":
@@ -83,7 +86,7 @@ class Format:
             case "json":
                 return read_json(stream, encode_utf8=self._flag("encode_utf8", True))
             case "dsv":
-                return read_dsv(stream)
+                return read_dsv(stream, ReadingNotes() if notes is None else notes)
             case "yaml":
                 return read_yaml(stream)
             case "skiff":
@@ -152,7 +155,7 @@ class Format:
                 for name, place in zip(_MARKS, places, strict=True)
                 if controls.get(f"enable_{name}") is True
             }
-            yield self._write_marks(marks)
+            yield self.write_marks(marks)
             yield from self.write_rows(part.rows)
 
     def write_rows(self, rows: Iterable[Row]) -> Iterator[bytes]:
@@ -170,8 +173,8 @@ class Format:
                 return write_yaml(rows)
         return self._schemaful().write_rows(rows)
 
-    def _write_marks(self, marks: Mapping[str, int]) -> bytes:
-        """Control attributes: of which table, range and row what follows is."""
+    def write_marks(self, marks: Mapping[str, int]) -> bytes:
+        """Control attributes: of which table, range and row what follows is. Of yson and json alone."""
         if not marks:
             return b""
         items = [Attributed(None, {name: value}) for name, value in marks.items()]

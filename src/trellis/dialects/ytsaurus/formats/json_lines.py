@@ -20,13 +20,16 @@ def read_json(stream: BinaryIO, *, encode_utf8: bool) -> Iterator[Row]:
         try:
             row = json.loads(line, object_pairs_hook=_unique, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise YtError(f"line {number} is not a JSON object: {_reason(error)}") from None
+            message = f"line {number} is not a JSON object: {_reason(error)}"
+            raise YtError(message, attributes={"line": number}) from None
         if not isinstance(row, dict):
-            raise YtError(f'line {number} is not a JSON object; expected a row such as {{"k": 1}}')
+            message = f'line {number} is not a JSON object; expected a row such as {{"k": 1}}'
+            raise YtError(message, attributes={"line": number})
         try:
-            yield {_decode_key(key, encode_utf8): _decode(value, encode_utf8) for key, value in row.items()}
-        except YtError as error:
-            raise YtError(f"line {number}: {error.message}", error.code) from None
+            columns = {_decode_key(key, encode_utf8): _decode(row[key], encode_utf8) for key in row}
+        except YtError:
+            raise _find_error(row, encode_utf8).at(line=number) from None
+        yield columns
 
 
 def write_json(rows: Iterable[Row], *, encode_utf8: bool) -> Iterator[bytes]:
@@ -75,6 +78,20 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def _find_error(row: Mapping[str, Any], encode_utf8: bool) -> YtError:
+    """That of the first column that cannot be decoded."""
+    for key, value in row.items():
+        try:
+            name = _decode_key(key, encode_utf8)
+        except YtError as error:
+            return error
+        try:
+            _decode(value, encode_utf8)
+        except YtError as error:
+            return error.in_column(name)
+    raise AssertionError(row)
+
+
 def _decode_key(key: str, encode_utf8: bool) -> str:
     return _decode_text(key, encode_utf8).decode("utf-8", "surrogateescape")
 
@@ -94,7 +111,7 @@ def _decode_text(text: str, encode_utf8: bool) -> bytes:
 
 def _decode(value: Any, encode_utf8: bool, depth: int = 1) -> Any:
     if depth > MAX_DEPTH:
-        raise YtError(f"values may be nested {MAX_DEPTH} levels deep")
+        raise YtError(f"the value is nested deeper than {MAX_DEPTH} levels, the most that are allowed")
     match value:
         case str():
             return _decode_text(value, encode_utf8)
@@ -108,7 +125,7 @@ def _decode(value: Any, encode_utf8: bool, depth: int = 1) -> Any:
                 for key, item in value.items()
             }
         case int() if not isinstance(value, bool) and not MIN_INT64 <= value <= MAX_UINT64:
-            raise YtError(f"{value} is beyond 64 bits")
+            raise YtError(f"{value} is beyond 64 bits; YSON integers are from -2^63 to 2^64-1")
     return value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import Struct
 from typing import Any, BinaryIO, Final
 
@@ -108,10 +108,11 @@ class SkiffRows:
                 return
             try:
                 if start != b"\0\0":
-                    raise YtError(f"expected the table 0, not {start.hex()}")
-                yield self._decode_row(reader)
-            except (YtError, UnicodeDecodeError, IndexError) as error:
-                raise YtError(f"row {number} is not as its schema of skiff says: {error}") from None
+                    raise YtError(f"the row begins with the bytes {start.hex()}; expected 0000, the table 0")
+                row = self._decode_row(reader)
+            except YtError as error:
+                raise error.at(row=number) from None
+            yield row
 
     def _encode_column(self, wire: Wire, row: Row, range_index: int, row_index: int, is_first: bool) -> bytes:
         match wire.name:
@@ -142,13 +143,17 @@ class SkiffRows:
         for wire in self.row.children:
             if wire.name == _SPARSE:
                 for tag in reader.tags(_TAG_16, _END_16):
-                    row[wire.children[tag].name] = _decode(wire.children[tag], reader)
+                    child = _child(wire, tag)
+                    _add(row, {child.name: _decode_column(child, reader)})
             elif wire.name == _OTHER:
-                row.update(loads(reader.text(), raw=True))
+                others = _decode_column(replace(wire, type="yson32"), reader)
+                if not isinstance(others, Mapping):
+                    raise YtError("expected a map of columns").in_column(wire.name)
+                _add(row, others)
             elif wire.name in (_ROW_INDEX, _RANGE_INDEX, _KEY_SWITCH):
-                _decode(wire, reader)
+                _decode_column(wire, reader)
             else:
-                row[wire.name] = _decode(wire, reader)
+                row[wire.name] = _decode_column(wire, reader)
         return row
 
 
@@ -159,7 +164,7 @@ class _Reader:
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         if len(data) < size:
-            raise YtError("the rows end in the middle of one")
+            raise YtError(f"the data ends in the middle of a row; expected {size} bytes, not {len(data)}")
         return data
 
     def number(self, number: Struct) -> Any:
@@ -259,6 +264,21 @@ _ENCODERS: Final[Mapping[str, Callable[[Wire, Any], bytes]]] = {
 }
 
 
+def _add(row: Row, columns: Mapping[str, Any]) -> None:
+    for name, value in columns.items():
+        if name in row:
+            raise YtError(f"the column {name} is there twice")
+        row[name] = value
+
+
+def _decode_column(wire: Wire, reader: _Reader) -> Any:
+    """Raises YtError with the column."""
+    try:
+        return _decode(wire, reader)
+    except YtError as error:
+        raise error.in_column(wire.name) from None
+
+
 def _decode(wire: Wire, reader: _Reader) -> Any:
     match wire.type:
         case "nothing":
@@ -274,8 +294,8 @@ def _decode(wire: Wire, reader: _Reader) -> Any:
         case "repeated_variant8" | "repeated_variant16":
             tags = reader.tags(*((_TAG_8, _END_8) if wire.type.endswith("t8") else (_TAG_16, _END_16)))
             if len(wire.children) == 1:
-                return [_decode(wire.children[tag], reader) for tag in tags]
-            return [[_choice(wire, tag), _decode(wire.children[tag], reader)] for tag in tags]
+                return [_decode(_child(wire, tag), reader) for tag in tags]
+            return [[_choice(wire, tag), _decode(_child(wire, tag), reader)] for tag in tags]
         case "tuple":
             values = [_decode(child, reader) for child in wire.children]
             if wire.children and wire.children[0].name:
@@ -289,14 +309,21 @@ def _decode(wire: Wire, reader: _Reader) -> Any:
 
 def _decode_variant(wire: Wire, reader: _Reader) -> Any:
     tag = reader.number(_TAG_8 if wire.type == "variant8" else _TAG_16)
-    value = _decode(wire.children[tag], reader)
+    value = _decode(_child(wire, tag), reader)
     if wire.is_optional:
         return [value] if tag and wire.children[1].is_optional else value
     return [_choice(wire, tag), value]
 
 
+def _child(wire: Wire, tag: int) -> Wire:
+    """Raises YtError where there is none of this number."""
+    if tag >= len(wire.children):
+        raise YtError(f"there is no alternative {tag}; expected one of {len(wire.children)}, counted from 0")
+    return wire.children[tag]
+
+
 def _choice(wire: Wire, tag: int) -> str | int:
-    return wire.children[tag].name or tag
+    return _child(wire, tag).name or tag
 
 
 def _alternative(wire: Wire, choice: Any) -> int:

@@ -22,13 +22,15 @@ def read_yaml(stream: BinaryIO) -> Iterator[Row]:
     for number in range(1, 2**63):
         try:
             document = next(documents, _END)
-        except YAMLError as error:
-            raise YtError(f"document {number} is not YAML: {_reason(error)}") from None
-        if document is _END:
-            return
-        if not isinstance(document, Mapping):
-            raise YtError(f"document {number} is not a row, which is a map such as 'k: 1'")
-        yield {str(name): _decode(value) for name, value in document.items()}
+            if document is _END:
+                return
+            row = _decode_row(document)
+        except (YAMLError, RecursionError) as error:
+            message = f"document {number} is not YAML: {_reason(error)}"
+            raise YtError(message, attributes={"document": number}) from None
+        except YtError as error:
+            raise error.at(document=number) from None
+        yield row
 
 
 def write_yaml(rows: Iterable[Row]) -> Iterator[bytes]:
@@ -50,7 +52,22 @@ def dump_yaml(value: Any) -> bytes:
     return buffer.getvalue()
 
 
-def _reason(error: YAMLError) -> str:
+def _decode_row(document: Any) -> Row:
+    if not isinstance(document, Mapping):
+        raise YtError("expected a row, which is a map such as 'k: 1'")
+    row: Row = {}
+    for key, value in document.items():
+        name = str(key)
+        if name in row:
+            raise YtError(f"the column {name} is there twice")
+        try:
+            row[name] = _decode(value)
+        except YtError as error:
+            raise error.in_column(name) from None
+    return row
+
+
+def _reason(error: Exception) -> str:
     """In one line."""
     return " ".join(str(error).split())
 
@@ -76,7 +93,7 @@ def _construct_unsigned(constructor: Any, node: ScalarNode) -> Uint64:
     try:
         return Uint64(node.value)
     except ValueError:
-        raise YtError(f"!u {node.value} is not an unsigned integer") from None
+        raise YtError(f"!u {node.value} is not an unsigned integer; expected one such as !u 5") from None
 
 
 def _represent_unsigned(representer: Any, value: _Unsigned) -> Any:
@@ -98,7 +115,7 @@ def _decode(value: Any) -> Any:
         case float() if value != value:
             return float("nan")  # that of YAML has its sign set
         case int() if not MIN_INT64 <= value <= MAX_UINT64:
-            raise YtError(f"{value} is beyond 64 bits")
+            raise YtError(f"{value} is beyond 64 bits; YSON integers are from -2^63 to 2^64-1")
         case int() if value > MAX_INT64:
             return Uint64(value)
     return value

@@ -15,8 +15,8 @@ MAX_ROW_BYTES: Final = 2**28
 
 
 def read_yson(stream: BinaryIO) -> Iterator[Row]:
-    """Raises YsonError, also where a row has a column twice."""
-    data, offset, is_last, after_row = b"", 0, False, False
+    """Raises YtError with the number of the row, also where it has a column twice."""
+    data, offset, is_last, after_row, number = b"", 0, False, False, 0
     while not is_last:
         block = stream.read(max(BLOCK_SIZE, len(data)))  # a row longer than a block is parsed a few times
         data, is_last = data + block, not block
@@ -25,12 +25,13 @@ def read_yson(stream: BinaryIO) -> Iterator[Row]:
         while parser.peek():
             try:
                 row = _parse_item(parser, after_row)
-            except YsonError:
+            except YsonError as error:
                 if is_last or len(data) - end > MAX_ROW_BYTES:
-                    raise
+                    raise (error.in_column(parser.key) if parser.key else error).at(row=number) from None
                 break
             after_row, end = row is not None, parser.position
             if row is not None:
+                number += 1
                 yield row
         data, offset = data[end:], offset + end
 
@@ -49,5 +50,6 @@ def _parse_item(parser: YsonParser, after_row: bool) -> Row | None:
     if not parser.skip(b"{"):
         parser.fail("expected a row, which is a map such as {k=1}")
     row = parser.parse_pairs(b"}", unique=True)
+    parser.key = ""
     parser.expect(b"}")
     return row

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.yson.parser import YsonParser
-from trellis.dialects.ytsaurus.yson.values import YsonError, to_key
+from trellis.dialects.ytsaurus.yson.values import YsonError, split_attributes, to_key
 
 _CLUSTER: Final = re.compile(rb"([A-Za-z0-9_-]+):(?= *[/#])")
 _PLAIN: Final = re.compile(rb"(?:[^\\{\[]|\\(?:[\\/@&*\[{]|x[0-9a-fA-F]{2}))*")
@@ -27,6 +27,13 @@ def split_path(path: Any) -> tuple[str, dict[str, Any]]:
         return _parse(parser)
     except YsonError as error:
         raise YtError(f"the path {to_key(path)} is not valid: {error.message}") from None
+
+
+def plain_path(path: Any) -> str:
+    """The path without attributes, columns and ranges. Raises YtError."""
+    text, _ = split_attributes(path)
+    name, _ = split_path(text)
+    return name
 
 
 def _parse(parser: YsonParser) -> tuple[str, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -40,7 +41,7 @@ class SchemaReading:
 
 
 def parse_schema(document: Any, switches: Switches = DEFAULT_SWITCHES) -> TableSchema:
-    """The schema of a document. Raises YtError with every fault.
+    """The schema of a document. Raises YtError with every fault, and warns of what it ignores.
 
     >>> str(parse_schema([{"name": "k", "type": "string", "sort_order": "ascending"}]))
     '[k:optional<string>^]'
@@ -48,6 +49,8 @@ def parse_schema(document: Any, switches: Switches = DEFAULT_SWITCHES) -> TableS
     reading = read_schema(document, switches)
     if reading.faults:
         raise schema_error(reading.faults)
+    for warning in reading.warnings:
+        warnings.warn(f"the schema: {warning}", stacklevel=2)
     return reading.schema
 
 

@@ -22,6 +22,8 @@ from urllib.parse import urlsplit
 import trellis
 from trellis.dialects.loopback import is_loopback
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.formats.row import ReadingNotes
+from trellis.dialects.ytsaurus.paths.parser import plain_path
 from trellis.dialects.ytsaurus.server.commands import COMMANDS, Command, Session, bind_store, error_document
 from trellis.dialects.ytsaurus.server.operations import Operations
 from trellis.dialects.ytsaurus.server.requests import (
@@ -33,7 +35,8 @@ from trellis.dialects.ytsaurus.server.requests import (
     parse_parameters,
 )
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
-from trellis.dialects.ytsaurus.store.reading import format_rows, open_source
+from trellis.dialects.ytsaurus.store.reading import open_source
+from trellis.dialects.ytsaurus.store.row_formats.formatting import format_rows
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 from trellis.dialects.ytsaurus.yson.values import split_attributes
@@ -201,12 +204,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _receive_rows(self, store: Store, request: Request) -> None:
         format = request.format("input_format", input_format(self.headers))
-        path, rows = request.value("path"), parse_rows(format, request.body)
+        path, notes = request.value("path"), ReadingNotes()
+        rows = parse_rows(format, request.body, notes)
         if request.command == "insert_rows":
             update, aggregate = request.flag("update"), request.flag("aggregate")
             insert_rows(store, path, rows, format.forms, update=update, aggregate=aggregate)
         else:
             write_rows(store, path, rows, format.forms)
+        notes.tell(plain_path(path))
 
     def _send_rows(self, store: Store, request: Request) -> None:
         format = request.format("output_format", output_format(self.headers))

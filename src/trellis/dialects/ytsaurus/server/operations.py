@@ -172,20 +172,33 @@ def _run_remote_copy(store: Store, spec: Mapping[str, Any], clusters: Mapping[st
 
 
 def _run_map(store: Store, spec: Mapping[str, Any], clusters: Mapping[str, str]) -> None:
-    map_rows(store, Command.parse(_value(spec, "mapper")), _inputs(spec), _outputs(spec))
+    _check_spec(spec)
+    mapper = Command.parse(_value(spec, "mapper"), _job_io(spec, "job_io"))
+    map_rows(store, mapper, _inputs(spec), _outputs(spec))
 
 
 def _run_reduce(store: Store, spec: Mapping[str, Any], clusters: Mapping[str, str]) -> None:
-    if "join_by" in spec:
-        raise YtError("reduce with join_by is not there; join the tables in Spark")
-    job = Command.parse(_value(spec, "reducer"))
-    reduce_rows(store, job, _inputs(spec), _outputs(spec), *_group_columns(spec))
+    _check_spec(spec)
+    job = Command.parse(_value(spec, "reducer"), _job_io(spec, "job_io"))
+    join_by = _sort_columns(spec, "join_by")
+    reduce_by = _sort_columns(spec, "reduce_by")
+    reduce_rows(
+        *(store, job, _inputs(spec), _outputs(spec), reduce_by, _sort_columns(spec, "sort_by")),
+        join_by=join_by,
+    )
 
 
 def _run_map_reduce(store: Store, spec: Mapping[str, Any], clusters: Mapping[str, str]) -> None:
-    mapper = Command.parse(spec["mapper"]) if "mapper" in spec else None
-    reducer = Command.parse(_value(spec, "reducer"))
-    map_reduce_rows(store, mapper, reducer, _inputs(spec), _outputs(spec), *_group_columns(spec))
+    _check_spec(spec)
+    mapper = Command.parse(spec["mapper"], _job_io(spec, "map_job_io")) if "mapper" in spec else None
+    reducer = Command.parse(_value(spec, "reducer"), _job_io(spec, "reduce_job_io"))
+    combiner = None
+    if "reduce_combiner" in spec:
+        combiner = Command.parse(spec["reduce_combiner"], _job_io(spec, "sort_job_io"))
+    reduce_by, sort_by = _sort_columns(spec, "reduce_by"), _sort_columns(spec, "sort_by")
+    map_reduce_rows(
+        *(store, mapper, reducer, _inputs(spec), _outputs(spec), reduce_by, sort_by), combiner=combiner
+    )
 
 
 _RUNS: Final[Mapping[str, _Run]] = {
@@ -195,9 +208,10 @@ _RUNS: Final[Mapping[str, _Run]] = {
     "remote_copy": _run_remote_copy,
     "map": _run_map,
     "reduce": _run_reduce,
+    "join_reduce": _run_reduce,
     "map_reduce": _run_map_reduce,
 }
-_WITH_COMMANDS: Final = ("map", "reduce", "map_reduce")
+_WITH_COMMANDS: Final = ("map", "reduce", "join_reduce", "map_reduce")
 
 
 def _inputs(spec: Mapping[str, Any]) -> list[Any]:
@@ -210,10 +224,25 @@ def _outputs(spec: Mapping[str, Any]) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _group_columns(spec: Mapping[str, Any]) -> tuple[Sequence[SortColumn], Sequence[SortColumn]]:
-    """What rows are grouped by, and sorted by in a group."""
-    reduce_by = parse_sort_columns(_value(spec, "reduce_by"), "reduce_by")
-    return reduce_by, parse_sort_columns(spec["sort_by"], "sort_by") if "sort_by" in spec else ()
+def _sort_columns(spec: Mapping[str, Any], name: str) -> Sequence[SortColumn]:
+    """What rows are grouped, sorted or joined by; empty where the spec does not say."""
+    return parse_sort_columns(spec[name], name) if name in spec else ()
+
+
+def _job_io(spec: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    settings, _ = split_attributes(spec.get(name) or {})
+    if not isinstance(settings, Mapping):
+        raise YtError(f"{name} of the spec is not a map")
+    return settings
+
+
+def _check_spec(spec: Mapping[str, Any]) -> None:
+    """Raises YtError for tables that a job cannot write here."""
+    if spec.get("stderr_table_path") or spec.get("core_table_path"):
+        name = "stderr_table_path" if spec.get("stderr_table_path") else "core_table_path"
+        raise YtError(
+            f"{name} cannot be written; the error of a job that fails has the end of its standard error"
+        )
 
 
 def _value(spec: Mapping[str, Any], name: str) -> Any:

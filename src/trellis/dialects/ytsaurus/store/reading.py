@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from trellis.dialects.ytsaurus.errors import YtError
-from trellis.dialects.ytsaurus.formats.format import Format, TablePart
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.inference.operations import InputTable
 from trellis.dialects.ytsaurus.paths.ranges import MIN, Limit, RowRange, Sentinel
 from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path
 from trellis.dialects.ytsaurus.schema.model import Column, TableSchema
-from trellis.dialects.ytsaurus.store.arrow_rows import write_arrow, write_parquet
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import ChunkFiles, Key, Slice
 from trellis.dialects.ytsaurus.store.key_search import encode_bound, find_key
@@ -23,7 +21,6 @@ from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.types.model import ANY
 from trellis.dialects.ytsaurus.types.simple import simple_type
 from trellis.dialects.ytsaurus.values.order import encode_key
-from trellis.dialects.ytsaurus.values.presentation import row_presenter
 from trellis.dialects.ytsaurus.values.primitives import RANGES, wire_kind
 from trellis.dialects.ytsaurus.yson.values import MAX_INT64, Uint64, kind_of
 
@@ -158,26 +155,22 @@ class TableSource:
         for start, end in self.intervals():
             yield from self.read_rows_between(start, end)
 
+    def read_marked_rows(self, marks: frozenset[str]) -> Iterator[Row]:
+        """As `read_rows`, each row with its place as keys: @table_index, @range_index, @row_index."""
+        for index, (start, end) in enumerate(self.intervals()):
+            places = {"@table_index": 0, "@range_index": index}
+            places = {name: place for name, place in places.items() if name in marks}
+            for number, row in enumerate(self.read_rows_between(start, end), start):
+                row.update(places)
+                if "@row_index" in marks:
+                    row["@row_index"] = number
+                yield row
+
     def read_rows_between(self, start: int, end: int) -> Iterator[Row]:
         """Rows by their numbers, with the columns of the filter under their new names."""
         rows = self.row_source
         for row in self.version.read_rows(start, end, rows.stored_names):
             yield rows.select(row)
-
-
-def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
-    """The bytes of the rows of all ranges, each after its marks if `controls` asks for some."""
-    present = row_presenter(source.schema, format.forms)
-    parts = (
-        TablePart(index, start, map(present, source.read_rows_between(start, end)))
-        for index, (start, end) in enumerate(source.intervals())
-        if start < end
-    )
-    if not format.is_arrow:
-        return format.write_parts(parts, controls)
-    format.check_controls(controls)
-    write = write_arrow if format.name == "arrow" else write_parquet
-    return write((row for part in parts for row in part.rows), source.schema)
 
 
 def open_source(store: Store, path: Any) -> TableSource:

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
-from trellis.dialects.ytsaurus.formats.row import Row
+from trellis.dialects.ytsaurus.formats.row import ReadingNotes, Row
 from trellis.dialects.ytsaurus.inference.writes import WritePlan, plan_write
 from trellis.dialects.ytsaurus.paths.rich_path import RichPath, parse_path
 from trellis.dialects.ytsaurus.schema.model import TableSchema
-from trellis.dialects.ytsaurus.store.arrow_rows import read_arrow, read_parquet
 from trellis.dialects.ytsaurus.store.catalog import TableInfo
 from trellis.dialects.ytsaurus.store.chunks import ChunkWriter, Key, Slice
+from trellis.dialects.ytsaurus.store.row_formats.arrow_rows import read_arrow, read_parquet
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.values.order import encode_key
 from trellis.dialects.ytsaurus.values.rows import OrderValidator, RowValidator
@@ -46,12 +46,22 @@ def write_rows(store: Store, path: Any, rows: Iterable[Row], forms: ValueForms =
     return sum(part.rows for part in slices)
 
 
-def parse_rows(format: Format, source: bytes | BinaryIO) -> Iterator[Row]:
-    """The rows of a document in any format, read as they are needed. Raises YtError with the place."""
-    if not format.is_arrow:
-        return format.read_rows(source)
+def parse_rows(format: Format, source: bytes | BinaryIO, notes: ReadingNotes | None = None) -> Iterator[Row]:
+    """The rows of a document in any format, read as they are needed. Raises YtError with the place.
+
+    `notes` has afterwards what the format left out.
+    """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
-    return read_arrow(stream) if format.name == "arrow" else read_parquet(stream)
+    try:
+        match format.name:
+            case "arrow":
+                yield from read_arrow(stream)
+            case "parquet":
+                yield from read_parquet(stream)
+            case _:
+                yield from format.read_rows(stream, notes)
+    except YtError as error:
+        raise error.in_format(format.name) from None
 
 
 @contextmanager

@@ -42,11 +42,7 @@ class RowValidator:
         try:
             return self.validate_row(row)
         except YtError as error:
-            raise YtError(
-                f"row {self.row_number}, {error.message}",
-                error.code,
-                attributes={"row": self.row_number, **error.attributes},
-            ) from None
+            raise error.at(row=self.row_number) from None
         finally:
             self.row_number += 1
 

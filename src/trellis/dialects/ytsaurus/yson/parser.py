@@ -70,6 +70,8 @@ class YsonParser:
         self._offset = offset
         self._raw = raw
         self._depth = 0
+        self.key = ""
+        """Whose value is parsed, of a map whose keys are unique."""
 
     def peek(self) -> bytes:
         """The next byte that is not space; empty at the end."""
@@ -128,9 +130,13 @@ class YsonParser:
         """
         pairs: dict[str, Any] = {}
         while self.peek() != end:
+            if unique:
+                self.key = ""
             key = self._parse_key()
-            if unique and key in pairs:
-                self.fail(f"expected each key once; {key} is there twice")
+            if unique:
+                self.key = key
+                if key in pairs:
+                    self.fail(f"expected each key once; {key} is there twice")
             self.expect(b"=")
             pairs[key] = self.parse_value()
             if not self.skip(b";") and self.peek() != end:

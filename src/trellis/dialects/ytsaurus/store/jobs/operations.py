@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.schema.document import parse_flag
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store.jobs.job import Job
 from trellis.dialects.ytsaurus.store.jobs.tasks import JobOutput, JobTasks, sort_slices
@@ -48,19 +49,31 @@ def reduce_rows(
     reduce_by: Sequence[SortColumn],
     sort_by: Sequence[SortColumn] = (),
     engine: EngineChoice = AUTOMATIC,
+    *,
+    join_by: Sequence[SortColumn] = (),
 ) -> None:
     """All rows of a key are in one group, in the order of `sort_by`, then of the inputs.
 
-    Raises YtError where an input is not sorted by these columns; outputs stay as they were then.
+    With `join_by` rows are grouped by these columns, the first ones of `reduce_by`; the inputs with the
+    attribute `foreign` add their rows of equal keys. Raises YtError where an input is not sorted by these
+    columns; outputs stay as they were then.
     """
+    reduce_by = reduce_by or join_by
     sort_by = _check_sort_by(reduce_by, sort_by)
+    if join_by and [*reduce_by[: len(join_by)]] != [*join_by]:
+        raise YtError(
+            f"join_by is {_names(join_by)}, and reduce_by {_names(reduce_by)}; reduce_by must begin with the "
+            "columns of join_by"
+        )
     with ExitStack() as stack:
         outputs = _lock_outputs(stack, store, targets, _REDUCE)
         inputs = open_inputs(outputs[-1].store, sources)
-        for source in inputs:
-            _check_order(source, sort_by)
-        tasks = plan_key_ranges(inputs, list_pieces(inputs), reduce_by)
-        _run_jobs(job, inputs, outputs, tasks, engine, reduce_by, sort_by)
+        foreign = _foreign_inputs(inputs, join_by)
+        for number, source in enumerate(inputs):
+            _check_order(source, join_by if number in foreign else sort_by)
+        group_by = join_by or reduce_by
+        tasks = plan_key_ranges(inputs, list_pieces(inputs), group_by)
+        _run_jobs(job, inputs, outputs, tasks, engine, group_by, sort_by, foreign)
 
 
 def map_reduce_rows(
@@ -72,18 +85,25 @@ def map_reduce_rows(
     reduce_by: Sequence[SortColumn],
     sort_by: Sequence[SortColumn] = (),
     engine: EngineChoice = AUTOMATIC,
+    *,
+    combiner: Job | None = None,
 ) -> None:
-    """Raises YtError; outputs stay as they were then."""
+    """The combiner reduces before the reducer. Raises YtError; outputs stay as they were then."""
     sort_by = _check_sort_by(reduce_by, sort_by)
     unneeded: list[str] = []
     with store.command("map-reduce") as inner:
-        mapped, ordered = (f"//trellis-{secrets.token_hex(8)}" for _ in range(2))
+        steps = [f"//trellis-{secrets.token_hex(8)}" for _ in range(4)]
+        mapped, ordered, combined, reordered = steps
         if mapper is not None:
             map_rows(inner, mapper, sources, [mapped], engine)
             sources = [mapped]
         sort(inner, sources, ordered, sort_by, engine=engine)
+        if combiner is not None:
+            reduce_rows(inner, combiner, [ordered], [combined], reduce_by, sort_by, engine)
+            sort(inner, [combined], reordered, sort_by, engine=engine)
+            ordered = reordered
         reduce_rows(inner, reducer, [ordered], targets, reduce_by, sort_by, engine)
-        for node in filter(None, map(inner.find, (mapped, ordered))):
+        for node in filter(None, map(inner.find, steps)):
             unneeded += (part.chunk.id for part in inner.catalog.slices(node.id))
             inner.catalog.delete_node(node.id)
     for chunk_id in unneeded:
@@ -111,15 +131,17 @@ def _run_jobs(
     outputs: Sequence[OperationOutput],
     tasks: Sequence[Rewrite],
     engine: EngineChoice,
-    reduce_by: Sequence[SortColumn] = (),
+    group_by: Sequence[SortColumn] = (),
     sort_by: Sequence[SortColumn] = (),
+    foreign: frozenset[int] = frozenset(),
 ) -> None:
     store, operation = outputs[-1].store, secrets.token_hex(8)
     job_outputs = tuple(
-        JobOutput(store.files, output.plan.schema, output.optimize_for, operation) for output in outputs
+        JobOutput(output.table.path, store.files, output.plan.schema, output.optimize_for, operation)
+        for output in outputs
     )
     sources = tuple(source.row_source for source in inputs)
-    work = JobTasks(job, sources, job_outputs, tuple(reduce_by), tuple(sort_by))
+    work = JobTasks(job, sources, job_outputs, tuple(group_by), tuple(sort_by), foreign)
     weight = sum(piece.slice.weight for task in tasks for piece in task.pieces)
     kept: list[str] = []
     try:
@@ -149,6 +171,22 @@ def _check_sort_by(reduce_by: Sequence[SortColumn], sort_by: Sequence[SortColumn
             "columns of reduce_by"
         )
     return sort_by or reduce_by
+
+
+def _foreign_inputs(inputs: Sequence[TableSource], join_by: Sequence[SortColumn]) -> frozenset[int]:
+    """The numbers of the inputs with the attribute foreign. Raises YtError."""
+    flags = [parse_flag(source.path.attributes.get("foreign", False)) for source in inputs]
+    foreign = frozenset(number for number, flag in enumerate(flags) if flag)
+    if foreign and not join_by:
+        path = inputs[min(foreign)].path.path
+        raise YtError(f"{path} has the attribute foreign; a reduce with such tables needs join_by")
+    if join_by and not foreign:
+        raise YtError("join_by joins foreign tables, and no input is one; mark some: <foreign=%true>//home/t")
+    if len(foreign) == len(inputs):
+        raise YtError(
+            "all inputs have the attribute foreign; leave one primary, whose rows they are joined to"
+        )
+    return foreign
 
 
 def _check_order(source: TableSource, keys: Sequence[SortColumn]) -> None:

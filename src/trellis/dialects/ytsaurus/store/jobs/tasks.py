@@ -7,12 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
+from operator import itemgetter
+from typing import TypeAlias
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.schema.model import SortColumn, TableSchema
 from trellis.dialects.ytsaurus.store.chunks import ChunkFiles, ChunkWriter, Slice
-from trellis.dialects.ytsaurus.store.jobs.job import Job, RowGroup
+from trellis.dialects.ytsaurus.store.jobs.job import (
+    RANGE_INDEX,
+    ROW_INDEX,
+    TABLE_INDEX,
+    Job,
+    RowGroup,
+)
 from trellis.dialects.ytsaurus.store.rewriting.execution import find_range
 from trellis.dialects.ytsaurus.store.rewriting.planning import Piece, Rewrite
 from trellis.dialects.ytsaurus.store.row_source import RowSource
@@ -21,13 +29,16 @@ from trellis.dialects.ytsaurus.values.presentation import row_presenter
 from trellis.dialects.ytsaurus.values.rows import OrderValidator, RowValidator
 from trellis.dialects.ytsaurus.values.validation import ValueForms
 
-KeyedRow = tuple[bytes, Row]
+KeyedRow: TypeAlias = "tuple[bytes, Row]"
+JoinedRow: TypeAlias = "tuple[Row, bool]"
+"""A row, and whether it is of a primary table, and not of a foreign one."""
 
 
 @dataclass(frozen=True)
 class JobOutput:
     """A table that jobs write: where its chunks go, and what their rows must fit."""
 
+    path: str
     files: ChunkFiles
     schema: TableSchema
     optimize_for: str
@@ -36,17 +47,21 @@ class JobOutput:
 
 @dataclass(frozen=True)
 class JobTasks:
-    """What all tasks of an operation share. Without `reduce_by` the rows of a task are one group."""
+    """What all tasks of an operation share. Without `group_by` the rows of a task are one group.
+
+    Of the inputs whose numbers are `foreign` groups have rows where a primary one has some.
+    """
 
     job: Job
     sources: tuple[RowSource, ...]
     outputs: tuple[JobOutput, ...]
-    reduce_by: tuple[SortColumn, ...] = ()
+    group_by: tuple[SortColumn, ...] = ()
     sort_by: tuple[SortColumn, ...] = ()
+    foreign: frozenset[int] = frozenset()
 
     def run(self, task: Rewrite) -> list[list[Slice]]:
         """The chunks of each output. Raises YtError."""
-        groups = self._read_groups(task) if self.reduce_by else [({}, self._read_rows(task))]
+        groups = self._read_groups(task) if self.group_by else [({}, self._read_rows(task))]
         writers = [_OutputWriter(output, self.job.output_forms) for output in self.outputs]
         for index, row in self.job.run(groups, len(writers)):
             writers[index].append(row)
@@ -57,34 +72,72 @@ class JobTasks:
             yield from self._read_piece(piece, 0, piece.slice.rows)
 
     def _read_groups(self, task: Rewrite) -> Iterator[RowGroup]:
-        names = [column.name for column in self.reduce_by]
-        orders = [column.sort_order for column in self.reduce_by]
-        inputs = [[*pieces] for _, pieces in groupby(task.pieces, lambda piece: piece.source)]
-        runs = [chain.from_iterable(map(partial(self._read_keyed, task=task), pieces)) for pieces in inputs]
-        rows = (row for _, row in heapq.merge(*runs, key=lambda keyed: keyed[0]))
-        for _, group in groupby(rows, lambda row: encode_key([row.get(name) for name in names], orders)):
-            first = next(group)
-            key = {name: first.get(name) for name in names}
-            yield key, chain([first], group)  # noqa: B031 - what is left of the group
+        names = [column.name for column in self.group_by]
+        orders = [column.sort_order for column in self.group_by]
+
+        def group_key(joined: JoinedRow) -> bytes:
+            row, _ = joined
+            return encode_key([row.get(name) for name in names], orders)
+
+        inputs = {source: [*pieces] for source, pieces in groupby(task.pieces, lambda piece: piece.source)}
+        primary = [source for source in inputs if source not in self.foreign]
+        if not primary:
+            return
+        merged = heapq.merge(*(self._read_run(inputs[source], task) for source in primary), key=itemgetter(0))
+        rows: Iterator[JoinedRow] = ((row, True) for _, row in merged)
+        if self.foreign:  # rows of equal keys come in the order of the tables, primary ones as one
+            runs = {source: self._read_foreign(inputs[source], task) for source in self.foreign & {*inputs}}
+            runs[primary[0]] = rows
+            rows = heapq.merge(*(runs[source] for source in sorted(runs)), key=group_key)
+        for _, group in groupby(rows, group_key):
+            waiting = _take_until_primary(group)
+            if waiting:
+                key = {name: waiting[0].get(name) for name in names}
+                yield key, chain(waiting, (row for row, _ in group))
+
+    def _read_run(self, pieces: Iterable[Piece], task: Rewrite) -> Iterator[KeyedRow]:
+        return chain.from_iterable(map(partial(self._read_keyed, task=task), pieces))
+
+    def _read_foreign(self, pieces: Iterable[Piece], task: Rewrite) -> Iterator[JoinedRow]:
+        for piece in pieces:
+            start, end = find_range(self.sources[piece.source], piece, self.group_by, task)
+            yield from ((row, False) for row in self._read_piece(piece, start, end))
 
     def _read_keyed(self, piece: Piece, task: Rewrite) -> Iterator[KeyedRow]:
         source = self.sources[piece.source]
         names = [column.name for column in self.sort_by]
         orders = [column.sort_order for column in self.sort_by]
-        start, end = find_range(source, piece, self.reduce_by, task)
+        start, end = find_range(source, piece, self.group_by, task)
         for row in self._read_piece(piece, start, end):
             yield encode_key([row.get(name) for name in names], orders), row
 
     def _read_piece(self, piece: Piece, start: int, end: int) -> Iterator[Row]:
         source = self.sources[piece.source]
-        rows = source.files.read_rows(piece.slice.cut(start, end), source.schema, source.stored_names)
-        return map(source.select, map(row_presenter(source.schema, self.job.input_forms), rows))
+        stored = source.files.read_rows(piece.slice.cut(start, end), source.schema, source.stored_names)
+        rows = map(source.select, map(row_presenter(source.schema, self.job.input_forms), stored))
+        marks = {TABLE_INDEX: piece.source, RANGE_INDEX: piece.range_index}
+        marks = {name: mark for name, mark in marks.items() if name in self.job.marks}
+        if ROW_INDEX in self.job.marks:
+            first = piece.row_index + start
+            return ({**row, **marks, ROW_INDEX: number} for number, row in enumerate(rows, first))
+        return ({**row, **marks} for row in rows) if marks else rows
+
+
+def _take_until_primary(group: Iterator[JoinedRow]) -> list[Row]:
+    """The rows up to the first of a primary table; none where there is no such row."""
+    rows = []
+    for row, is_primary in group:
+        rows.append(row)
+        if is_primary:
+            return rows
+    return []
 
 
 class _OutputWriter:
     """Rows of a job on their way into a table. Their numbers mean nothing to a user."""
 
     def __init__(self, output: JobOutput, forms: ValueForms) -> None:
+        self._path = output.path
         self._rows = RowValidator(output.schema, forms)
         self._order = OrderValidator(output.schema, first_row=None) if output.schema.is_sorted else None
         self._chunks = ChunkWriter(output.files, output.schema, output.optimize_for, output.operation)
@@ -96,7 +149,9 @@ class _OutputWriter:
                 self._order.check(valid_row)
         except YtError as error:
             raise YtError(
-                f"a row that the job gave: {error.message}", error.code, attributes=error.attributes
+                f"{self._path}: a row that the job gave: {error.message}",
+                error.code,
+                attributes={"path": self._path, **error.attributes},
             ) from None
         self._chunks.append(valid_row)
 

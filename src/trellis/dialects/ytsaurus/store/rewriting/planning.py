@@ -24,6 +24,10 @@ class Piece:
     slice: Slice
     first_row: int
     """The number of the first row, counted through all inputs."""
+    range_index: int = 0
+    """The number of the range of the input that it is in."""
+    row_index: int = 0
+    """The number of the first row in its table."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,12 @@ def list_pieces(inputs: Sequence[TableSource]) -> list[Piece]:
     """The rows of inputs, one after the other."""
     pieces, row = [], 0
     for number, source in enumerate(inputs):
-        for start, end in source.intervals():
+        for range_index, (start, end) in enumerate(source.intervals()):
+            row_index = start
             for part in source.version.cut(start, end):
-                pieces.append(Piece(number, part, row))
+                pieces.append(Piece(number, part, row, range_index, row_index))
                 row += part.rows
+                row_index += part.rows
     return pieces
 
 
@@ -87,7 +93,8 @@ def _divide(piece: Piece) -> Iterator[Piece]:
     step = max(rows * RANGE_WEIGHT // max(piece.slice.weight, 1), 1)
     for start in range(0, rows, step):
         part = piece.slice.cut(start, min(start + step, rows))
-        yield Piece(piece.source, part, piece.first_row + start)
+        places = {"first_row": piece.first_row + start, "row_index": piece.row_index + start}
+        yield replace(piece, slice=part, **places)
 
 
 def pack_pieces(pieces: Iterable[Piece], max_weight: int | None = None) -> Iterator[tuple[Piece, ...]]:

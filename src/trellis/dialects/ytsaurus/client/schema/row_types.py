@@ -36,6 +36,7 @@ Uint16 = Annotated[int, Primitive("uint16")]
 Uint32 = Annotated[int, Primitive("uint32")]
 Uint64 = Annotated[int, Primitive("uint64")]
 Float = Annotated[float, Primitive("float")]
+Double = Annotated[float, Primitive("double")]
 Date = Annotated[int, Primitive("date")]
 Datetime = Annotated[int, Primitive("datetime")]
 Timestamp = Annotated[int, Primitive("timestamp")]
@@ -52,13 +53,17 @@ _PRIMITIVES: Final[Mapping[Any, Type]] = {
 }
 
 
+def is_yt_dataclass(row_type: Any) -> bool:
+    return isinstance(row_type, type) and dataclasses.is_dataclass(row_type)
+
+
 def type_of(annotation: Any) -> Type:
     """The type of a column of a field. Raises YtError for an annotation that has none.
 
     >>> str(type_of(typing.Optional[list[int]]))
     'optional<list<int64>>'
     """
-    if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
+    if is_yt_dataclass(annotation):
         return Struct(tuple(Member(name, type_of(part)) for name, part in field_types(annotation).items()))
     if annotation in _PRIMITIVES:
         return _PRIMITIVES[annotation]

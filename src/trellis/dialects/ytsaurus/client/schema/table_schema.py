@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trellis.dialects.ytsaurus.client.row_types import field_types, type_of
+from trellis.dialects.ytsaurus.client.schema.row_types import field_types, type_of
 from trellis.dialects.ytsaurus.client.values import YsonList, from_python, to_python
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.schema.document import read_columns

@@ -1,0 +1,1 @@
+"""Formats of rows that need the schema of the table, and the rows of tables in any format."""
