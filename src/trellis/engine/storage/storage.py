@@ -192,9 +192,7 @@ class Storage:
         if info.type:
             infos = files_below(files, path)
             if not infos:
-                raise EmptyFolder(
-                    f"{source}: the folder holds no files; check the path, or wait until they are there"
-                )
+                raise EmptyFolder.of(source)
             return infos
         infos = files_matching(files, path) if glob.has_magic(path) else []
         if infos:
@@ -221,9 +219,7 @@ def _local_files(source: str) -> list[str]:
     if os.path.isdir(path):
         paths = sorted(_local_files_below(path))
         if not paths:
-            raise EmptyFolder(
-                f"{source}: the folder holds no files; check the path, or wait until they are there"
-            )
+            raise EmptyFolder.of(source)
         return paths
     if os.path.exists(path):
         return [path]
