@@ -9,13 +9,17 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 WAIT = 30.0
 """Seconds that something may take to appear."""
+
+
+class ProtocolError(Exception):
+    """Chromium refused what it was asked, as it does while a page takes the place of another one."""
 
 
 class Chromium:
@@ -39,7 +43,8 @@ class Chromium:
         while (answer := self._read()).get("id") != number:
             if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 self.problems.append(json.dumps(answer["params"]))
-        assert "error" not in answer, answer
+        if "error" in answer:
+            raise ProtocolError(answer)
         return answer["result"]
 
     def _read(self) -> dict[str, Any]:
@@ -57,9 +62,13 @@ class Chromium:
         return result["result"].get("value")
 
     def wait_for(self, condition: str) -> None:
-        """Until an expression is true in the page."""
+        """Until an expression is true in the page, which may be another one by then."""
+        script = f"(() => {{ try {{ return {condition} }} catch {{ return false }} }})()"
         until = time.monotonic() + WAIT
-        while not self.evaluate(condition):
+        while True:
+            with suppress(ProtocolError):
+                if self.evaluate(script):
+                    return
             assert time.monotonic() < until, f"{condition}: {self.evaluate('document.body.innerText')}"
             time.sleep(0.05)
 
