@@ -241,7 +241,7 @@ def test_b22_a_locked_table_is_waited_for(
     shutil.copytree(run, second)
     manifest = (second / COMPLETION_FILE).read_text()
     (second / COMPLETION_FILE).write_text(manifest.replace(run.name, second.name))
-    impatient = PostgresWarehouse(url, lock_wait=0.2)
+    impatient = PostgresWarehouse(url, lock_wait=2.0, watch_pause=0.1)
     waits: list[float] = []
     with psycopg.connect(url) as other:
         other.execute(f"LOCK TABLE atomic.{TABLE}".encode())
@@ -250,7 +250,9 @@ def test_b22_a_locked_table_is_waited_for(
             waits.append(pause)
             other.rollback()
 
-        report = load(impatient, registry, second, retries=Retries((30.0,), release))
+        sentence = r"the load waits for a lock that session \d+ \(user trellis\) holds; it goes on when"
+        with pytest.warns(UserWarning, match=sentence):
+            report = load(impatient, registry, second, retries=Retries((30.0,), release))
     assert (report.state, report.attempts, waits) == ("loaded", 2, [30.0])
     impatient.close()
 

@@ -16,7 +16,8 @@ from trellis.dialects.snowplow.runs.row_files import NULL, unreadable
 from trellis.dialects.snowplow.runs.warehouses.base import CopyColumn, CopyJob, WarehouseUnavailable
 from trellis.dialects.snowplow.runs.warehouses.casts import BEGIN_OF_VALUE
 from trellis.dialects.snowplow.runs.warehouses.copy_blocks import UnusualText, copy_blocks, usual_blocks
-from trellis.dialects.snowplow.runs.warehouses.sql import SqlWarehouse, Staging
+from trellis.dialects.snowplow.runs.warehouses.lock_watch import WATCH_PAUSE, watched_locks
+from trellis.dialects.snowplow.runs.warehouses.sql import SqlCommit, SqlWarehouse, Staging
 from trellis.dialects.snowplow.runs.warehouses.tables import RealTable, group_columns
 from trellis.engine.parallel import prefetch
 from trellis.errors import DestinationError
@@ -36,9 +37,9 @@ _COLUMNS: Final = """
 
 
 class PostgresWarehouse(SqlWarehouse):
-    def __init__(self, url: str, lock_wait: float = LOCK_WAIT) -> None:
+    def __init__(self, url: str, lock_wait: float = LOCK_WAIT, watch_pause: float = WATCH_PAUSE) -> None:
         self.profile, self.shown = PROFILES["postgres"], redacted(url)
-        self.url, self.lock_wait = url, lock_wait
+        self.url, self.lock_wait, self.watch_pause = url, lock_wait, watch_pause
         self.connection: Any = None
         self.reconnect()
 
@@ -112,6 +113,14 @@ class PostgresWarehouse(SqlWarehouse):
         with self._copying(f"{reference} ({listed})", NULL) as copy:
             for row in rows:
                 copy.write_row([_storable(value) for value in row])
+
+    @contextmanager
+    def commit(self, dataset: str, label: str) -> Iterator[SqlCommit]:
+        with self._explained():
+            session = self.connection.info.backend_pid
+        watch = watched_locks(self.url, self.shown, session, self.watch_pause)
+        with watch, super().commit(dataset, label) as commit:
+            yield commit
 
     def lock(self, dataset: str) -> None:
         self.execute("SELECT pg_advisory_xact_lock($1, hashtext($2))", (_LOCK, dataset))
