@@ -622,7 +622,10 @@ def test_files_of_each_version_go_into_the_table_of_all(
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"layout": "wide"}, "its files are wide rows, which `trellis load --option layout=wide` writes"),
+        (
+            {"layout": "wide"},
+            "its files are wide rows, .* with `trellis load --dialect snowplow --option lay",
+        ),
         (
             {"layout": "version", "json": "iglu:org.harbor/vessel_call/jsonschema/1-*-*"},
             "format=json/model=1/revision=0/addition=0: entities that stay JSON are for loaders with JSON",

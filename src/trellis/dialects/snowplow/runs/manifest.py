@@ -186,8 +186,9 @@ class RunManifest:
             )
         if manifest.layout == "wide":
             raise SchemaError(
-                f"{folder}: its files are wide rows, which `trellis load --option layout=wide` writes into a "
-                "warehouse; shred the run again with --layout model or version"
+                f"{folder}: its files are wide rows, which are for other programs to load; load the events "
+                "that it was shredded from with `trellis load --dialect snowplow --option layout=wide`, or "
+                "shred them again with --layout model"
             )
         return manifest
 
