@@ -158,7 +158,8 @@ def test_b14_a_server_that_gives_one_answer_to_all_is_not_asked_forever(
 def test_b14_a_registry_that_is_slow_is_no_missing_schema() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(RegistryUnavailable) as failure:
+        waiting = f"registry {url} does not answer within 0.05 s; asking it again"
+        with pytest.warns(UserWarning, match=waiting), pytest.raises(RegistryUnavailable) as failure:
             HttpRegistry(url, timeout=0.05).schema(key("1-0-0"))
     assert str(failure.value) == (
         f"registry {url} does not answer (timed out); nothing was decided about its schemas: check its URL, "

@@ -157,7 +157,12 @@ class HttpRegistry:
         for pause in PAUSES if method == "GET" else ():
             try:
                 return self._send_once(method, path, body)
-            except RegistryUnavailable:
+            except RegistryUnavailable as error:
+                if _is_timeout(error.__cause__):
+                    warnings.warn(
+                        f"registry {self.name} does not answer within {self.timeout:g} s; asking it again",
+                        stacklevel=2,
+                    )
                 self.wait(pause)
         return self._send_once(method, path, body)
 
@@ -249,6 +254,10 @@ def warn_of_order(family: Family) -> None:
         f"{family}: versions are sorted by number, which need not be the order of their creation",
         stacklevel=2,
     )
+
+
+def _is_timeout(error: object) -> bool:
+    return isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
 
 
 class _AnyStatus(urllib.request.HTTPErrorProcessor):
