@@ -68,7 +68,8 @@ NO_ROOM = {
     "folder with --staging",
     "files": f"out/{RUN}: {TOO_LARGE}nothing was loaded",
     "duckdb:shop.duckdb": "shop.duckdb: DuckDB refused: TransactionContext Error: Failed to commit: Could "
-    'not write file "{folder}/shop.duckdb.wal": File too large',
+    'not write file "{folder}/shop.duckdb.wal": File too large; make room for it and load again, nothing '
+    "of the run was loaded",
     "delta:lake": f"delta:lake: {TOO_LARGE}nothing was loaded",
 }
 
@@ -120,7 +121,8 @@ def test_b23_a_server_whose_disk_is_full_is_not_tried_again(
     with pytest.raises(DestinationError) as refusal:
         load(warehouse, registry, second, retries=Retries((30.0,), waits.append))
     assert str(refusal.value) == (
-        f"{warehouse.shown}: PostgreSQL refused: could not extend file: No space left on device"
+        f"{warehouse.shown}: PostgreSQL refused: could not extend file: No space left on device; make room "
+        "there and load again, nothing of the run was loaded"
     )
     assert (waits, isinstance(refusal.value, WarehouseUnavailable)) == ([], False)
     assert rows(warehouse, "manifest", "base") == [(f"{first}/",)]

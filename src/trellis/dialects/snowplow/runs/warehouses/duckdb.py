@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -35,6 +37,9 @@ _COLUMNS: Final = """
 """
 
 
+_NO_ROOM: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+
+
 class DuckDBWarehouse(SqlWarehouse):
     """The file at `path`, or a database in memory."""
 
@@ -52,7 +57,9 @@ class DuckDBWarehouse(SqlWarehouse):
             raise self._refused(error) from None
 
     def _refused(self, error: Exception) -> DestinationError:
-        return DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}")
+        has_room = not any(text in str(error) for text in _NO_ROOM)
+        hint = "" if has_room else "; make room for it and load again, nothing of the run was loaded"
+        return DestinationError(f"{self.shown}: DuckDB refused: {first_line(error)}{hint}")
 
     def tables(self, dataset: str) -> Mapping[str, RealTable]:
         return group_columns(self.execute(_COLUMNS, (dataset,)))

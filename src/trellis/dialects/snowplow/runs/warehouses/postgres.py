@@ -168,12 +168,13 @@ class PostgresWarehouse(SqlWarehouse):
         except psycopg.Error as error:
             if files is not None and isinstance(error, psycopg.DataError):
                 raise unreadable(files, first_line(error)) from None
-            passes = isinstance(error, psycopg.OperationalError) and not isinstance(
-                error, psycopg.errors.DiskFull
-            )
+            hint = ""
+            if isinstance(error, psycopg.errors.InsufficientPrivilege):
+                hint = "; grant this user the right, or load as a user who has it"
+            elif isinstance(error, psycopg.errors.DiskFull):
+                hint = "; make room there and load again, nothing of the run was loaded"
+            passes = isinstance(error, psycopg.OperationalError) and not hint
             refusal = WarehouseUnavailable if passes else DestinationError
-            is_right = isinstance(error, psycopg.errors.InsufficientPrivilege)
-            hint = "; grant this user the right, or load as a user who has it" if is_right else ""
             raise refusal(f"{self.shown}: PostgreSQL refused: {first_line(error)}{hint}") from None
 
 
