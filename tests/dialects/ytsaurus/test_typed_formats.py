@@ -87,8 +87,8 @@ def test_columns_that_are_not_declared(store: Store) -> None:
     assert code_of(formatted, store, T, "arrow") == (
         1,
         (
-            "a row has the column z, which the schema does not declare; arrow has its columns alone; "
-            "choose columns in braces, such as //home/t{z}"
+            "//tmp/t: a row has the column z, which the schema does not declare; arrow has its columns "
+            "alone; choose columns in braces, such as //home/t{z}"
         ),
     )
     assert read("arrow", formatted(store, f"{T}{{z}}", "arrow")) == [{"z": Uint64(5)}]
@@ -238,14 +238,14 @@ def test_composite_values_in_skiff() -> None:
 def test_skiff_that_does_not_fit(table: Store) -> None:
     assert code_of(formatted, table, T, skiff("name=n;wire_type=int64")) == (
         1,
-        "the column n cannot be written as int64: it is null",
+        "//tmp/t: the column n cannot be written as int64: it is null",
     )
     assert code_of(formatted, table, T, "skiff") == (
         1,
-        "skiff needs table_skiff_schemas, a list with the schema of the table",
+        "//tmp/t: skiff needs table_skiff_schemas, a list with the schema of the table",
     )
     assert code_of(formatted, table, T, skiff("name=n;wire_type=int65"))[1].startswith(
-        "there is no wire_type 'int65'; expected one of int8, int16"
+        "//tmp/t: there is no wire_type 'int65'; expected one of int8, int16"
     )
     assert error_of(skiff("name=k;wire_type=string32"), b"\0\0\5\0\0\0ab") == (
         'row 0, column "k": the data ends in the middle of a row; expected 5 bytes, not 2'

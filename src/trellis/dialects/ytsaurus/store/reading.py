@@ -178,7 +178,8 @@ def open_source(store: Store, path: Any) -> TableSource:
     rich_path = parse_path(path, store.switches)
     with store.catalog.snapshot():
         info = store.table(rich_path.path)
-        version = TableVersion(info, tuple(store.catalog.slices(info.node.id)), store.files)
+        files = store.files.of_table(info.path)
+        version = TableVersion(info, tuple(store.catalog.slices(info.node.id)), files)
     for name in rich_path.rename_columns or {}:
         if info.schema.strict and name not in info.schema.by_name:
             raise YtError(f"{rich_path.path} has no column {name} to rename")

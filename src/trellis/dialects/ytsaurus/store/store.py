@@ -197,7 +197,7 @@ class Store:
             node = new_node(kind, parent.id, name, attributes)
             self.catalog.insert_node(node)
             if kind == "table":
-                self._create_table(node, settings)
+                self._create_table(node, path, settings)
             return node.id
 
     def create_if_missing(self, path: str) -> TableInfo:
@@ -340,13 +340,14 @@ class Store:
             self._copy_node(child, copy.id, child.name)
         return copy.id
 
-    def _create_table(self, node: Node, settings: Mapping[str, Any]) -> None:
-        optimize_for = parse_optimize_for(settings.get("optimize_for")) or "lookup"
-        if "schema" not in settings:
-            self.catalog.put_table(node.id, EMPTY, "weak", optimize_for)
-            return
-        schema = parse_schema(settings["schema"], self.switches)
-        self.catalog.put_table(node.id, schema, "strong", optimize_for)
+    def _create_table(self, node: Node, path: str, settings: Mapping[str, Any]) -> None:
+        has_schema = "schema" in settings
+        try:
+            optimize_for = parse_optimize_for(settings.get("optimize_for")) or "lookup"
+            schema = parse_schema(settings["schema"], self.switches) if has_schema else EMPTY
+        except YtError as error:
+            raise error.at_path(path) from None
+        self.catalog.put_table(node.id, schema, "strong" if has_schema else "weak", optimize_for)
 
     def _lock_tree(self, node: Node, path: str, verb: str) -> None:
         """Lock a node, all below it, and its name in the node above it."""
