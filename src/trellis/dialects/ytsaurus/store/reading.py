@@ -130,13 +130,13 @@ class TableSource:
     def input_table(self) -> InputTable:
         info = self.version.info
         columns = None if self.path.columns is None else frozenset(self.path.columns)
-        return InputTable(info.schema, info.mode, self.path.path, columns, self.path.rename_columns or {})
+        return InputTable(info.schema, info.mode, info.path, columns, self.path.rename_columns or {})
 
     @property
     def row_source(self) -> RowSource:
         version, path = self.version, self.path
         return RowSource(
-            version.files, version.info.schema, path.columns, path.rename_columns or {}, path.path
+            version.files, version.info.schema, path.columns, path.rename_columns or {}, version.info.path
         )
 
     @property

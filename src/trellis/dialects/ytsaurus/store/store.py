@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.paths.node_path import NodePath, escape_name
 from trellis.dialects.ytsaurus.paths.rich_path import parse_optimize_for
-from trellis.dialects.ytsaurus.schema.document import parse_schema
+from trellis.dialects.ytsaurus.schema.document import parse_flag, parse_schema
 from trellis.dialects.ytsaurus.schema.model import EMPTY
 from trellis.dialects.ytsaurus.store.catalog import ROOT, Catalog, Node, NodeType, TableInfo, new_node
 from trellis.dialects.ytsaurus.store.catalog_tables import open_tables
@@ -168,7 +168,7 @@ class Store:
         node = self.node(path)
         if node.type != "table":
             raise YtError(f"{path} is a {node.type}; expected a table")
-        return self.catalog.table(node, path)
+        return self.catalog.table(node, self.path_of(node) if path.startswith("#") else path)
 
     def create(
         self,
@@ -185,6 +185,8 @@ class Store:
             raise YtError(f"nodes of the type {type!r} are not supported; expected table or map_node")
         kind: NodeType = "table" if type == "table" else "map_node"
         attributes = dict(attributes or {})
+        if parse_flag(attributes.get("dynamic", False)):
+            raise YtError(f"{path}: dynamic is %true, and tables are static here; leave it away")
         with self.catalog.transaction():
             existing = self.find(path)
             if existing is not None and ignore_existing:

@@ -31,7 +31,7 @@ def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]
     try:
         yield from _format_rows(source, format, controls)
     except YtError as error:
-        raise error.at_path(source.path.path) from None
+        raise error.at_path(source.version.info.path) from None
 
 
 def _format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
