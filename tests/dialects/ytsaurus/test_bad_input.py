@@ -156,7 +156,7 @@ def test_b02_b03_b04_schemas_beyond_their_limits(store: Store) -> None:
     ):
         path = f"//tmp/t{number}"
         error = code_of(lambda: store.create("table", path, {"schema": items}))  # noqa: B023 - called at once
-        assert error == (code, f"the schema is not valid: {message}")
+        assert error == (code, f"{path}: the schema is not valid: {message}")
         assert store.find(path) is None
     store.create("table", T, {"schema": columns[:-1]})
     write_rows(store, T, [{"c0": 1, "c31999": 2}])

@@ -234,7 +234,7 @@ def test_b14_a_chunk_that_is_gone(store: Store, verb: Callable[[Store], Any]) ->
     path.rename(path.with_suffix(".lost"))
     with pytest.raises(StorageError) as error:
         verb(store)
-    assert str(error.value) == f"{path} is gone; it has rows of a table, restore it from a backup"
+    assert str(error.value) == f"{A}: {path} is gone; restore it from a backup"
     assert (read(store, B), store.find(T)) == ("{k=c;v=4}", None)
     path.with_suffix(".lost").rename(path)
     assert read(store, A) == "{k=a;v=1}{k=b;v=2}{k=d;v=3}"

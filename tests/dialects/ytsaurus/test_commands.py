@@ -212,7 +212,7 @@ def test_control_attributes(table: Run) -> None:
         '{"$attributes": {"row_index": 2}, "$value": null}',
     ]
     assert table(f"{read} --format dsv").err == (
-        "error: the format dsv has no control attributes; read the table as yson, json or skiff"
+        "error: //tmp/t: the format dsv has no control attributes; read the table as yson, json or skiff"
     )
 
 
@@ -273,7 +273,7 @@ def test_errors_have_codes(table: Run) -> None:
     assert (bad.code, bad.err) == (
         2,
         (
-            "error: the schema is not valid: column a: there is no type 'int65': did you mean "
+            "error: //tmp/u: the schema is not valid: column a: there is no type 'int65': did you mean "
             "'int64'?; column b: the "
             "column has neither type nor type_v3"
         ),
@@ -286,8 +286,8 @@ def test_errors_of_all_kinds_are_errors_of_yt_with_json(table: Run, trellis: Tre
     assert several.code == 2
     assert several.json == {
         "code": 314,
-        "message": "the schema is not valid",
-        "attributes": {},
+        "message": "//tmp/u: the schema is not valid",
+        "attributes": {"path": "//tmp/u"},
         "inner_errors": [
             {
                 "code": 314,

@@ -19,6 +19,7 @@ TESTS = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{TESTS.parent / 'src'}{os.pathsep}{TESTS}"}
 KILLED_COMMAND = """
 import sys
+from dialects.ytsaurus.jobs import on_rows
 from dialects.ytsaurus.killing import interrupted_after
 from trellis.dialects.ytsaurus.schema.model import SortColumn
 from trellis.dialects.ytsaurus.store import altering, inserting, operations, store, writing
@@ -100,6 +101,7 @@ AFTER = {
 KILLED_LOAD = """
 import sys
 import trellis
+from dialects.ytsaurus.jobs import on_rows
 from dialects.ytsaurus.killing import interrupted_after
 
 with interrupted_after("loads", "commit"):

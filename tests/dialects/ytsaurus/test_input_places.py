@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from datetime import timedelta
@@ -20,6 +21,7 @@ from dialects.ytsaurus.test_commands import Run, table
 from dialects.ytsaurus.test_tables import T, code_of, create, read
 from trellis.dialects.ytsaurus.formats.format import Format
 from trellis.dialects.ytsaurus.store.inserting import insert_rows
+from trellis.dialects.ytsaurus.store.operations import merge
 from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.store.writing import parse_rows, write_rows
 
@@ -244,6 +246,55 @@ def test_fields_without_a_key_are_skipped_and_told(table: Run) -> None:
     again = table("write //tmp/t --format dsv", "tskv\ta=1\t\nb=2\n\tz\n")
     assert (again.out, again.err) == ("", f"note: //tmp/t: {SKIPPED}")
     assert "warnings" not in table("write //tmp/t --format dsv --json", "a=1\t\tb=2\n").json
+
+
+# --- What is meant otherwise than it is written ----------------------------------------------------------
+
+
+def test_compressed_rows(table: Run, store: Store) -> None:
+    for form in ("json", "yson", "dsv", "yaml", "arrow"):
+        rows = parse_rows(Format(form), gzip.compress(b"{}"))
+        assert code_of(write_rows, store, T, rows) == (
+            1,
+            f"{T}: the rows are compressed by gzip; decompress them first: gunzip -c FILE | ...",
+        )
+
+
+def test_values_that_a_format_does_not_have(table: Run) -> None:
+    table("write //tmp/t", "{a=1;b=[%nan]};{c=[1]}")
+    assert table("read //tmp/t --format json").err == (
+        'error: //tmp/t: column "b": a double is infinite or not a number, which JSON does not have; read it '
+        "as yson"
+    )
+    assert table("read //tmp/t --format dsv").err == (
+        "error: //tmp/t: the column b holds a list, which dsv does not have; read it as yson or json"
+    )
+
+
+@pytest.mark.parametrize("path", ["//tmp/a[b", "//tmp/a{b}", "//tmp/[#1]"])
+def test_brackets_in_names(table: Run, path: str) -> None:
+    ran = table(f"create table '{path}'")
+    assert (ran.code, ran.err.startswith(f"error: the path {path} is not valid at ")) == (2, True)
+    name = path.removeprefix("//tmp/")
+    escaped = name.replace("[", "\\[").replace("{", "\\{")
+    assert table(f"create table '//tmp/{escaped}'").code == 0
+    assert table("list //tmp").out == name
+
+
+def test_settings_of_operations_that_are_misspelt(table: Run, store: Store) -> None:
+    table("write //tmp/t", "{k=1}")
+    ran = table("merge --src //tmp/t --dst //tmp/m --spec '{combine_chunk=%true;pool=night}'")
+    assert (ran.code, ran.err) == (
+        0,
+        "note: 'combine_chunk' of the spec has no effect; did you mean 'combine_chunks'?",
+    )
+    assert code_of(merge, store, [T], "//tmp/m", "fast") == (
+        1,
+        "the mode of the merge is 'fast'; expected one of unordered, ordered, sorted, auto",
+    )
+    assert table("set //tmp/t/@optimize_for fast").err == (
+        "error: //tmp/t: optimize_for is 'fast'; expected lookup or scan"
+    )
 
 
 # --- Standard input and output that are closed -----------------------------------------------------------

@@ -111,7 +111,10 @@ def test_c31_a_sort_in_descending_order_where_the_store_has_none(tables: Store) 
     )
     assert code_of(sort, tables, ["//tmp/a"], T, [SortColumn("v", "descending")]) == refused
     path = "<sorted_by=[{name=v;sort_order=descending}]>//tmp/t"
-    assert code_of(write, tables, path, "{v=1}") == (314, refused[1].replace("sort_by", "sorted_by"))
+    assert code_of(write, tables, path, "{v=1}") == (
+        314,
+        f"{T}: {refused[1].replace('sort_by', 'sorted_by')}",
+    )
     assert not exists(tables, T)
 
 

@@ -55,10 +55,10 @@ def test_ranges_as_attributes() -> None:
     assert path.ranges == (RowRange(Limit(key=(MIN, "a")), Limit(key=(MAX,))),)
     assert parse_path("<lower_limit={row_index=5}>//t").ranges == (RowRange(Limit(row_index=5)),)
     assert error_of("<lower_limit={row_index=5};ranges=[]>//t") == (
-        "the path has ranges and lower_limit; say one or the other"
+        "//t: there are ranges and lower_limit; expected one of them"
     )
     assert error_of("<ranges=[{exact={row_index=5};lower_limit={}}]>//t") == (
-        "a range has exact and another limit; say one or the other"
+        "//t: a range has exact and another limit; expected one of them"
     )
 
 
@@ -89,8 +89,26 @@ def test_a_path_with_attributes_of_yson() -> None:
             "//t[#a]",
             "the path //t[#a] is not valid: not YSON at byte 5: 'a]'; expected the number of a row after '#'",
         ),
-        ("<append=5>//t", "append of the path is not a boolean"),
-        ("<optimize_for=fast>//t", "optimize_for is 'fast'; expected lookup or scan"),
+        ("<append=5>//t", "//t: append is 5; expected %true or %false"),
+        ("<columns=5>//t", "//t: columns is 5; expected a list of names"),
+        (
+            "<rename_columns=[a]>//t",
+            "//t: rename_columns is ['a']; expected a map of names such as {old=new}",
+        ),
+        ("<row_count_limit=x>//t", "//t: row_count_limit is 'x'; expected a number of rows"),
+        ("<ranges=5>//t", "//t: ranges is 5; expected a list such as [{lower_limit={row_index=0}}]"),
+        ("<ranges=[5]>//t", "//t: a range is 5; expected {lower_limit=...; upper_limit=...} or {exact=...}"),
+        (
+            "<lower_limit={rowindex=1}>//t",
+            "//t: lower_limit has the key 'rowindex': did you mean 'row_index'?",
+        ),
+        (
+            "<ranges=[{lower={row_index=1}}]>//t",
+            "//t: a range has the key 'lower': did you mean 'lower_limit'?",
+        ),
+        ("<lower_limit={row_index=a}>//t", "//t: row_index of lower_limit is 'a'; expected an integer"),
+        ("<lower_limit={key=a}>//t", "//t: key of lower_limit is 'a'; expected a list of values"),
+        ("<optimize_for=fast>//t", "//t: optimize_for is 'fast'; expected lookup or scan"),
     ],
 )
 def test_errors(path: Any, message: str) -> None:

@@ -130,11 +130,11 @@ def test_text_that_is_no_value(table: Store, modes: str, row: str, message: str)
 def test_modes_that_are_not_known(table: Store) -> None:
     assert code_of(formatted, table, "<time_mode=words>yson") == (
         1,
-        "time_mode of the format yson is 'words'; expected binary or text",
+        "//tmp/t: time_mode of the format yson is 'words'; expected binary or text",
     )
     assert code_of(formatted, table, "<uuid_mode=text>json") == (
         1,
-        "uuid_mode of the format json is 'text'; expected binary or text_yt or text_yql",
+        "//tmp/t: uuid_mode of the format json is 'text'; expected binary or text_yt or text_yql",
     )
 
 

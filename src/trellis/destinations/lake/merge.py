@@ -167,7 +167,7 @@ class TreeMerge:
 
         context, root = self.context, self._staged_roots
         files = context.files.get(self.load.root)
-        if not files or not root.comparable("primary_key"):
+        if not files or self.load.strategy == "scd2" or not root.comparable("primary_key"):
             return 0
         with duckdb.connect(":memory:") as db:
             db.register(root.staged, staged_rows(files, context.types[self.load.root]))

@@ -79,12 +79,20 @@ class YtError(TrellisError):
         """The error of rows that cannot be read, with the format that they were read as."""
         return YtError(self.message, self.code, attributes={"format": name, **self.attributes})
 
+    def at_path(self, path: str) -> YtError:
+        """The error with the path that it is about."""
+        if self.message.startswith(f"{path}:"):
+            return self
+        attributes = {"path": path, **self.attributes}
+        return YtError(
+            f"{path}: {self.message}", self.code, attributes=attributes, inner_errors=self.inner_errors
+        )
+
     def in_table(self, path: str) -> YtError:
         """The error, if it is about rows, with the table that they were for."""
         if self.code not in _OF_ROWS and not self.attributes.keys() & {"row", "format"}:
             return self
-        attributes = {"path": path, **self.attributes}
-        return YtError(f"{path}: {self.message}", self.code, attributes=attributes)
+        return self.at_path(path)
 
     def is_resolve_error(self) -> bool:
         return self.contains_code(ErrorCode.PATH_NOT_FOUND)

@@ -477,3 +477,28 @@ def test_reads_do_the_same_in_a_script_without_a_server(table: YtClient, store_u
             target = f"{T}/@row_count" if name == "get" else "//tmp"
             formats = [getattr(client, name)(target, format="json") for client in (table, script)]
             assert formats[0] == formats[1]
+
+
+def test_errors_of_reads_name_the_path(client: YtClient) -> None:
+    """The client reads by the id of the table."""
+    client.write_table(T, [{"a": float("nan")}])
+    assert error_of(client.read_table, f"{T}[a]") == (
+        1,
+        f"{T} is not sorted, so it has no ranges of keys; use row numbers: [#0:#10]",
+    )
+    code, message = error_of(client.read_table, T, format="json")
+    assert (code, message.partition(";")[0]) == (
+        1,
+        f'{T}: column "a": a double is infinite or not a number, which JSON does not have',
+    )
+
+
+def test_objects_that_are_not_there_are_named(client: YtClient) -> None:
+    assert error_of(client.create, "table", T, attributes={"dynamic": True, "schema": SCHEMA}) == (
+        1,
+        f"{T}: dynamic is %true, and tables are static here; leave it away",
+    )
+    assert error_of(client.create, "user", attributes={"name": "mia"}) == (
+        1,
+        "nodes of the type 'user' are not supported; expected table or map_node",
+    )

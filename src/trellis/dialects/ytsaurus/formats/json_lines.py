@@ -40,10 +40,18 @@ def write_json(rows: Iterable[Row], *, encode_utf8: bool) -> Iterator[bytes]:
         try:
             text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except ValueError:
-            raise YtError(
-                "a double is infinite or not a number, which JSON does not have; read it as yson"
-            ) from None
+            name = next(name for name, value in document.items() if not _is_finite(value))
+            message = "a double is infinite or not a number, which JSON does not have; read it as yson"
+            raise YtError(message).in_column(name) from None
         yield text.encode("utf-8", "surrogateescape") + b"\n"
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def to_json(value: Any, *, encode_utf8: bool = False) -> Any:

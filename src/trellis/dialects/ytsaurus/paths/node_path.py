@@ -8,7 +8,7 @@ from typing import Final
 
 from trellis.dialects.ytsaurus.errors import YtError
 
-_PART: Final = re.compile(r"/((?:[^/\\@&*]|\\.)(?:[^/\\]|\\.)*|@(?:[^/\\]|\\.)*)")
+_PART: Final = re.compile(r"/((?:[^/\\@&*\[{]|\\.)(?:[^/\\\[{]|\\.)*|@(?:[^/\\]|\\.)*)")
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
 
@@ -38,9 +38,9 @@ class NodePath:
         while position < len(text):
             match = _PART.match(text, position)
             if match is None:
-                raise YtError(
-                    f"the path {path} is not valid at {text[position:]!r}; expected /name or /@attribute"
-                )
+                bracket = text[position : position + 1]
+                expected = rf"\{bracket} in a name" if bracket in ("[", "{") else "/name or /@attribute"
+                raise YtError(f"the path {path} is not valid at {text[position:]!r}; expected {expected}")
             parts.append(match[1])
             position = match.end()
         for index, part in enumerate(parts):

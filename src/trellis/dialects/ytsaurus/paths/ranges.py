@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.yson.values import Attributed, split_attributes
+from trellis.errors import nearest
 
 
 @dataclass(frozen=True)
@@ -67,20 +68,21 @@ def parse_ranges(attributes: Mapping[str, Any]) -> tuple[RowRange, ...] | None:
     if "ranges" not in attributes:
         return (_range(outer),) if outer else None
     if outer:
-        raise YtError(f"the path has ranges and {' and '.join(outer)}; say one or the other")
+        raise YtError(f"there are ranges and {' and '.join(outer)}; expected one of them")
     ranges = attributes["ranges"]
     if not isinstance(ranges, Sequence) or isinstance(ranges, str | bytes):
-        raise YtError("ranges is not a list; expected [{lower_limit={row_index=0}}]")
+        raise YtError(f"ranges is {ranges!r}; expected a list such as [{{lower_limit={{row_index=0}}}}]")
     return tuple(_range(document) for document in ranges)
 
 
 def _range(document: Any) -> RowRange:
     if not isinstance(document, Mapping):
         raise YtError(
-            "a range is not a map; expected {lower_limit={...}; upper_limit={...}} or {exact={...}}"
+            f"a range is {document!r}; expected {{lower_limit=...; upper_limit=...}} or {{exact=...}}"
         )
+    _check_keys("a range", document, ("lower_limit", "upper_limit", "exact"))
     if "exact" in document and len({"lower_limit", "upper_limit"} & {*document}):
-        raise YtError("a range has exact and another limit; say one or the other")
+        raise YtError("a range has exact and another limit; expected one of them")
     limits = {name: _limit(name, document.get(name)) for name in ("lower_limit", "upper_limit", "exact")}
     return RowRange(limits["lower_limit"], limits["upper_limit"], limits["exact"])
 
@@ -89,13 +91,21 @@ def _limit(name: str, document: Any) -> Limit:
     if document is None:
         return Limit()
     if not isinstance(document, Mapping):
-        raise YtError(f"{name} is not a map; expected {{row_index=0}} or {{key=[a]}}")
+        raise YtError(f"{name} is {document!r}; expected {{row_index=0}} or {{key=[a]}}")
+    _check_keys(name, document, ("row_index", "key"))
     row, key = document.get("row_index"), document.get("key")
     if row is not None and (not isinstance(row, int) or isinstance(row, bool)):
-        raise YtError(f"row_index of {name} is not an integer")
+        raise YtError(f"row_index of {name} is {row!r}; expected an integer")
     if key is not None and (isinstance(key, str | bytes) or not isinstance(key, Sequence)):
-        raise YtError(f"key of {name} is not a list")
+        raise YtError(f"key of {name} is {key!r}; expected a list of values")
     return Limit(None if row is None else int(row), None if key is None else tuple(map(_key_part, key)))
+
+
+def _check_keys(name: str, document: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raises YtError for a key that would be no limit, so that more rows were meant than are wanted."""
+    for key in document:
+        if key not in known:
+            raise YtError(f"{name} has the key {key!r}{nearest(key, known)}")
 
 
 def _key_part(part: Any) -> Any:

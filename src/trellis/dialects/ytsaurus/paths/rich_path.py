@@ -48,10 +48,16 @@ def parse_path(path: Any, switches: Switches = DEFAULT_SWITCHES) -> RichPath:
     """
     text, outer = split_attributes(path)
     name, attributes = split_path(text)
-    attributes = {**outer, **attributes}
+    try:
+        return _rich_path(name, {**outer, **attributes}, switches)
+    except YtError as error:
+        raise error.at_path(name) from None
+
+
+def _rich_path(name: str, attributes: Mapping[str, Any], switches: Switches) -> RichPath:
     limit = attributes.get("row_count_limit")
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
-        raise YtError(f"{name}: row_count_limit is not a number of rows")
+        raise YtError(f"row_count_limit is {limit!r}; expected a number of rows")
     schema = attributes.get("schema")
     return RichPath(
         name,
@@ -125,7 +131,7 @@ def _names(attributes: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
     if names is None:
         return None
     if not isinstance(names, list | tuple) or not all(isinstance(name, str | bytes) for name in names):
-        raise YtError(f"{key} of the path is not a list of names")
+        raise YtError(f"{key} is {names!r}; expected a list of names")
     return tuple(dict.fromkeys(map(to_key, names)))
 
 
@@ -136,7 +142,7 @@ def _renames(attributes: Mapping[str, Any]) -> Mapping[str, str] | None:
     if not isinstance(renames, Mapping) or not all(
         isinstance(name, str | bytes) for name in renames.values()
     ):
-        raise YtError("rename_columns of the path is not a map of names")
+        raise YtError(f"rename_columns is {renames!r}; expected a map of names such as {{old=new}}")
     return {old: to_key(new) for old, new in renames.items()}
 
 
@@ -145,5 +151,5 @@ def _flag(attributes: Mapping[str, Any], key: str) -> bool:
         return False
     flag = parse_flag(attributes[key])
     if flag is None:
-        raise YtError(f"{key} of the path is not a boolean")
+        raise YtError(f"{key} is {attributes[key]!r}; expected %true or %false")
     return flag

@@ -59,7 +59,7 @@ class Command:
 def create_node(session: Session, request: Request) -> Any:
     node_id = session.store.create(
         request.text("type"),
-        request.text("path"),
+        request.text("path", ""),  # accounts, users and the like have none, and are refused
         request.map("attributes"),
         recursive=request.flag("recursive"),
         ignore_existing=request.flag("ignore_existing"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.dialects.ytsaurus.alter.changes import AlterPlan, check_alter
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.paths.rich_path import parse_path
 from trellis.dialects.ytsaurus.schema.document import parse_schema
 from trellis.dialects.ytsaurus.store.store import Store
@@ -29,5 +30,8 @@ def alter_table(store: Store, path: str, schema: Any) -> AlterPlan:
 def _plan(store: Store, path: str, schema: Any) -> AlterPlan:
     table = store.table(path)
     is_empty = store.catalog.last_slice(table.node.id) is None
-    new = parse_schema(schema, store.switches)
+    try:
+        new = parse_schema(schema, store.switches)
+    except YtError as error:
+        raise error.at_path(path) from None
     return check_alter(table.schema, new, is_empty=is_empty, switches=store.switches, path=path)

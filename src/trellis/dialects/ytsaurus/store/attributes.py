@@ -99,7 +99,10 @@ def set_attribute(store: Store, path: str, value: Any) -> None:
         store.take_lock(node.id, str(place), "exclusive", "set an attribute of")
         if name == "optimize_for" and node.type == "table" and not steps:
             table = store.catalog.table(node, str(place))
-            layout = parse_optimize_for(value) or table.optimize_for
+            try:
+                layout = parse_optimize_for(value) or table.optimize_for
+            except YtError as error:
+                raise error.at_path(str(place)) from None
             store.catalog.put_table(node.id, table.schema, table.mode, layout)
             return
         if name in _SYSTEM:

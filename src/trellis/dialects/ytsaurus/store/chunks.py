@@ -128,8 +128,16 @@ class RowGroup:
 class ChunkFiles:
     """The files of a store."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, table: str = "") -> None:
+        """`table` is that of the chunks that are read, for errors."""
         self.folder = folder.absolute()
+        self._place = f"{table}: " if table else ""
+
+    def of_table(self, path: str) -> ChunkFiles:
+        return ChunkFiles(self.folder, path)
+
+    def _gone(self, path: Path) -> StorageError:
+        return StorageError(f"{self._place}{path} is gone; restore it from a backup")
 
     def path(self, chunk_id: str) -> Path:
         return self.folder / f"{chunk_id}.parquet"
@@ -142,10 +150,11 @@ class ChunkFiles:
             with pq.ParquetFile(path) as file:
                 yield file
         except FileNotFoundError:
-            raise _gone(path) from None
+            raise self._gone(path) from None
         except pa.ArrowException as error:
             reason = str(error).partition("\n")[0]
-            raise StorageError(f"{path} is damaged ({reason}); restore it from a backup") from None
+            message = f"{self._place}{path} is damaged ({reason}); restore it from a backup"
+            raise StorageError(message) from None
 
     def read_rows(
         self, part: Slice, table: TableSchema, columns: Collection[str] | None = None
@@ -190,7 +199,7 @@ class ChunkFiles:
         """
         origin, path = source.path(chunk_id), self.path(chunk_id)
         if not origin.exists():
-            raise _gone(origin)
+            raise source._gone(origin)
         if path.exists():
             return
         partial = path.with_suffix(".partial")
@@ -239,10 +248,6 @@ def _writing(path: Path) -> Iterator[None]:
         raise StorageError(
             f"{path} cannot be written: {reason}; make room on its disk and run this again"
         ) from None
-
-
-def _gone(path: Path) -> StorageError:
-    return StorageError(f"{path} is gone; it has rows of a table, restore it from a backup")
 
 
 class ChunkWriter:

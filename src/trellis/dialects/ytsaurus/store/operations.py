@@ -6,10 +6,11 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal, get_args
 
-from trellis.dialects.ytsaurus.errors import YtError
+from trellis.dialects.ytsaurus.errors import YtError, warn
 from trellis.dialects.ytsaurus.inference.operations import (
     INFERENCE_MODES,
     InferenceMode,
@@ -39,6 +40,7 @@ from trellis.dialects.ytsaurus.store.writing import commit_slices, errors_in_tab
 from trellis.dialects.ytsaurus.yson.values import to_key
 
 MergeMode = Literal["unordered", "ordered", "sorted", "auto"]
+_SPEC_KEYS: Final = ("schema_inference_mode", "merge_by", "force_transform", "combine_chunks")
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,11 @@ class OperationSpec:
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> OperationSpec:
-        """Raises YtError."""
+        """Raises YtError. Warns of keys that look like those which count; others are about clusters."""
+        for key in document:
+            likely = get_close_matches(key, _SPEC_KEYS, 1, 0.85)
+            if key not in _SPEC_KEYS and likely:
+                warn(f"{key!r} of the spec has no effect; did you mean {likely[0]!r}?")
         inference = to_key(document.get("schema_inference_mode", "auto"))
         for mode in INFERENCE_MODES:
             if mode == inference:
@@ -75,6 +81,8 @@ def merge(
     engine: EngineChoice = AUTOMATIC,
 ) -> None:
     """Raises YtError; the output stays as it was then."""
+    if mode not in get_args(MergeMode):
+        raise YtError(f"the mode of the merge is {mode!r}; expected one of {', '.join(get_args(MergeMode))}")
     spec = spec or OperationSpec()
     with locked_output(store, target, "merge into") as output:
         inputs = open_inputs(store, sources)
@@ -147,7 +155,7 @@ def remote_copy(
         parts = plan_concatenation(list_pieces(inputs), job.moving_pieces(spec))
         for part in parts:
             if isinstance(part, Piece):
-                store.files.copy_file(cluster.files, part.slice.chunk.id)
+                store.files.copy_file(inputs[0].version.files, part.slice.chunk.id)
         job.run(parts, first_row=0)
         if copy_attributes:
             attributes = {**output.table.node.attributes, **inputs[0].version.info.node.attributes}

@@ -130,13 +130,13 @@ class TableSource:
     def input_table(self) -> InputTable:
         info = self.version.info
         columns = None if self.path.columns is None else frozenset(self.path.columns)
-        return InputTable(info.schema, info.mode, self.path.path, columns, self.path.rename_columns or {})
+        return InputTable(info.schema, info.mode, info.path, columns, self.path.rename_columns or {})
 
     @property
     def row_source(self) -> RowSource:
         version, path = self.version, self.path
         return RowSource(
-            version.files, version.info.schema, path.columns, path.rename_columns or {}, path.path
+            version.files, version.info.schema, path.columns, path.rename_columns or {}, version.info.path
         )
 
     @property
@@ -178,7 +178,8 @@ def open_source(store: Store, path: Any) -> TableSource:
     rich_path = parse_path(path, store.switches)
     with store.catalog.snapshot():
         info = store.table(rich_path.path)
-        version = TableVersion(info, tuple(store.catalog.slices(info.node.id)), store.files)
+        files = store.files.of_table(info.path)
+        version = TableVersion(info, tuple(store.catalog.slices(info.node.id)), files)
     for name in rich_path.rename_columns or {}:
         if info.schema.strict and name not in info.schema.by_name:
             raise YtError(f"{rich_path.path} has no column {name} to rename")

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from trellis.dialects.ytsaurus.errors import ErrorCode, YtError
 from trellis.dialects.ytsaurus.paths.node_path import NodePath, escape_name
 from trellis.dialects.ytsaurus.paths.rich_path import parse_optimize_for
-from trellis.dialects.ytsaurus.schema.document import parse_schema
+from trellis.dialects.ytsaurus.schema.document import parse_flag, parse_schema
 from trellis.dialects.ytsaurus.schema.model import EMPTY
 from trellis.dialects.ytsaurus.store.catalog import ROOT, Catalog, Node, NodeType, TableInfo, new_node
 from trellis.dialects.ytsaurus.store.catalog_tables import open_tables
@@ -168,7 +168,7 @@ class Store:
         node = self.node(path)
         if node.type != "table":
             raise YtError(f"{path} is a {node.type}; expected a table")
-        return self.catalog.table(node, path)
+        return self.catalog.table(node, self.path_of(node) if path.startswith("#") else path)
 
     def create(
         self,
@@ -185,6 +185,8 @@ class Store:
             raise YtError(f"nodes of the type {type!r} are not supported; expected table or map_node")
         kind: NodeType = "table" if type == "table" else "map_node"
         attributes = dict(attributes or {})
+        if parse_flag(attributes.get("dynamic", False)):
+            raise YtError(f"{path}: dynamic is %true, and tables are static here; leave it away")
         with self.catalog.transaction():
             existing = self.find(path)
             if existing is not None and ignore_existing:
@@ -197,7 +199,7 @@ class Store:
             node = new_node(kind, parent.id, name, attributes)
             self.catalog.insert_node(node)
             if kind == "table":
-                self._create_table(node, settings)
+                self._create_table(node, path, settings)
             return node.id
 
     def create_if_missing(self, path: str) -> TableInfo:
@@ -340,13 +342,14 @@ class Store:
             self._copy_node(child, copy.id, child.name)
         return copy.id
 
-    def _create_table(self, node: Node, settings: Mapping[str, Any]) -> None:
-        optimize_for = parse_optimize_for(settings.get("optimize_for")) or "lookup"
-        if "schema" not in settings:
-            self.catalog.put_table(node.id, EMPTY, "weak", optimize_for)
-            return
-        schema = parse_schema(settings["schema"], self.switches)
-        self.catalog.put_table(node.id, schema, "strong", optimize_for)
+    def _create_table(self, node: Node, path: str, settings: Mapping[str, Any]) -> None:
+        has_schema = "schema" in settings
+        try:
+            optimize_for = parse_optimize_for(settings.get("optimize_for")) or "lookup"
+            schema = parse_schema(settings["schema"], self.switches) if has_schema else EMPTY
+        except YtError as error:
+            raise error.at_path(path) from None
+        self.catalog.put_table(node.id, schema, "strong" if has_schema else "weak", optimize_for)
 
     def _lock_tree(self, node: Node, path: str, verb: str) -> None:
         """Lock a node, all below it, and its name in the node above it."""

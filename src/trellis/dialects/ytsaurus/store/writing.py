@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format
@@ -20,6 +20,8 @@ from trellis.dialects.ytsaurus.store.store import Store
 from trellis.dialects.ytsaurus.values.order import encode_key
 from trellis.dialects.ytsaurus.values.rows import OrderValidator, RowValidator
 from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS, ValueForms
+
+_GZIP: Final = b"\x1f\x8b"
 
 
 def write_rows(store: Store, path: Any, rows: Iterable[Row], forms: ValueForms = DEFAULT_FORMS) -> int:
@@ -53,6 +55,7 @@ def parse_rows(format: Format, source: bytes | BinaryIO, notes: ReadingNotes | N
     """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
     try:
+        _check_compression(format, stream)
         match format.name:
             case "arrow":
                 yield from read_arrow(stream)
@@ -62,6 +65,19 @@ def parse_rows(format: Format, source: bytes | BinaryIO, notes: ReadingNotes | N
                 yield from format.read_rows(stream, notes)
     except YtError as error:
         raise error.in_format(format.name) from None
+
+
+def _check_compression(format: Format, stream: BinaryIO) -> None:
+    """Raises YtError for gzip, which no format of text begins with."""
+    match stream:
+        case io.BufferedReader():
+            start = stream.peek(2)[:2]
+        case io.BytesIO():
+            start = bytes(stream.getbuffer()[:2])
+        case _:
+            return
+    if start == _GZIP and format.name != "skiff":
+        raise YtError("the rows are compressed by gzip; decompress them first: gunzip -c FILE | ...")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +19,8 @@ LOCK_WAIT: Final = 60
 _WRITERS: Final = 0x7472_7974
 """The number of the lock that writers of one PostgreSQL database share."""
 _SCHEMA: Final = "trellis_yt"
+_NEEDED_ROOM: Final = 2**17
+"""Bytes that SQLite needs beside its file even for reading."""
 
 
 class Database(Protocol):
@@ -51,7 +54,11 @@ class SqliteDatabase:
 
     def __init__(self, file: Path) -> None:
         self.place = str(file)
-        self._connection = sqlite3.connect(file, timeout=LOCK_WAIT, isolation_level=None)
+        self._folder = file.parent
+        try:
+            self._connection = sqlite3.connect(file, timeout=LOCK_WAIT, isolation_level=None)
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
         self.execute("PRAGMA journal_mode = WAL")
         # A commit survives the death of the process. It need not reach the disk before its chunks do.
         self.execute("PRAGMA synchronous = NORMAL")
@@ -64,13 +71,19 @@ class SqliteDatabase:
         try:
             return self._connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
-            raise StorageError(f"the catalogue {self.place} cannot be used: {error}") from error
+            raise self._failure(error) from error
 
     def execute_many(self, statement: str, records: Sequence[Sequence[object]]) -> None:
         try:
             self._connection.executemany(statement, records)
         except sqlite3.Error as error:
-            raise StorageError(f"the catalogue {self.place} cannot be used: {error}") from error
+            raise self._failure(error) from error
+
+    def _failure(self, error: sqlite3.Error) -> StorageError:
+        """SQLite calls it an I/O error where there is no room for its journal."""
+        is_full = shutil.disk_usage(self._folder).free < _NEEDED_ROOM
+        advice = "; make room on its disk and run this again" if is_full else ""
+        return StorageError(f"the catalogue {self.place} cannot be used: {error}{advice}")
 
     def has_table(self, name: str) -> bool:
         return bool(self.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name))

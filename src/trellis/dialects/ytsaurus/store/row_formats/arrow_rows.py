@@ -29,7 +29,7 @@ _YSON: Final = {b"yt_type": b"yson"}
 
 
 def write_columns(name: str, batches: Iterable[pa.RecordBatch], schema: TableSchema) -> Iterator[bytes]:
-    """An Arrow stream or a Parquet file of batches in the layout of chunks."""
+    """An Arrow stream or a Parquet file of batches in the layout of chunks. Raises YtError."""
     names = list(map(stored_name, schema.columns))
     types = {name: column.type for name, column in zip(names, schema.columns, strict=True)}
     fields = pa.schema(
@@ -40,7 +40,10 @@ def write_columns(name: str, batches: Iterable[pa.RecordBatch], schema: TableSch
     open_writer: Callable[..., Any] = pa.ipc.new_stream if name == "arrow" else pq.ParquetWriter
     with open_writer(pa.PythonFile(buffer, mode="w"), fields) as writer:
         for batch in batches:
-            writer.write_batch(batch.select(names).cast(fields))
+            chosen = batch.select(names)
+            if not names and name == "parquet":
+                raise YtError("parquet has no rows without columns; name a column, or read them as arrow")
+            writer.write_batch(chosen.cast(fields) if names else chosen)  # a cast forgets how many rows
             yield buffer.take_bytes()
     yield buffer.take_bytes()
 

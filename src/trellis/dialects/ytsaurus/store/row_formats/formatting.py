@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from trellis.dialects.ytsaurus.errors import YtError
 from trellis.dialects.ytsaurus.formats.format import Format, TablePart
 from trellis.dialects.ytsaurus.schema.model import TableSchema
 from trellis.dialects.ytsaurus.store.reading import TableSource
@@ -23,7 +24,17 @@ from trellis.dialects.ytsaurus.values.validation import DEFAULT_FORMS
 
 
 def format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
-    """The bytes of the rows of all ranges, each after its marks if `controls` asks for some."""
+    """The bytes of the rows of all ranges, each after its marks if `controls` asks for some.
+
+    Raises YtError with the table for values that the format does not have.
+    """
+    try:
+        yield from _format_rows(source, format, controls)
+    except YtError as error:
+        raise error.at_path(source.version.info.path) from None
+
+
+def _format_rows(source: TableSource, format: Format, controls: Mapping[str, Any]) -> Iterator[bytes]:
     present = row_presenter(source.schema, format.forms)
     parts = (
         TablePart(index, start, map(present, source.read_rows_between(start, end)))
