@@ -18,7 +18,7 @@ from trellis.schema.model import Column
 from .test_typed import plan_of
 
 SPLIT = Split(0, 0, "x.jsonl")
-PLAN = plan_of(Column("id", "bigint"), Column("price", "double"), Column("price__v_text", "text"))
+KNOWN = (Column("id", "bigint"), Column("price", "double"), Column("price__v_text", "text"))
 RARE = json.dumps({"id": 700, "price": "free"}).encode()
 
 
@@ -47,10 +47,11 @@ def lines_of(*rare: int) -> bytes:
 
 def test_a_sample_has_the_lines_that_its_first_ones_had_not_prepared_for(failed_reads: list[int]) -> None:
     block = Block(lines_of(700, 800), 0, 0)
-    peek = LearnedConformer(PLAN).peek(SPLIT, block)
+    plan = plan_of(*KNOWN)
+    peek = LearnedConformer(plan).peek(SPLIT, block)
     assert (len(peek.sample), peek.sample[-1]) == (257, RARE)
     assert failed_reads == [744]
-    task = LearnedConformer(replace(PLAN, sample=peek.sample))
+    task = LearnedConformer(replace(plan, sample=peek.sample))
     conformed = task.block(SPLIT, block)
     assert (conformed.counts.loaded, failed_reads, task.telling) == (1000, [744], [])
 
