@@ -101,7 +101,6 @@ AFTER = {
 KILLED_LOAD = """
 import sys
 import trellis
-from dialects.ytsaurus.jobs import on_rows
 from dialects.ytsaurus.killing import interrupted_after
 
 with interrupted_after("loads", "commit"):

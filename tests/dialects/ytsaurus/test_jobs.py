@@ -192,3 +192,23 @@ def test_the_commands(table: Run, folder: Path) -> None:
     assert table("read //tmp/u --format json").out == '{"k":"a"}\n{"k":"b"}'
     ran = table("map false --src //tmp/m --dst //tmp/m --format json")
     assert (ran.code, ran.err) == (2, "error: the command false ended with code 1: no message")
+
+
+def test_commands_with_joins_and_combiners(table: Run) -> None:
+    table("write '<sorted_by=[host]>//tmp/hosts'", "{host=a;name=x};{host=c;name=y}")
+    table("write '<sorted_by=[host;url]>//tmp/urls'", "{host=a;url=1};{host=a;url=2};{host=b;url=3}")
+    both = "--src '<foreign=%true>//tmp/hosts' //tmp/urls --dst //tmp/r --format json"
+    ran = table(f"reduce cat {both} --reduce-by host --reduce-by url --join-by host")
+    assert (ran.code, ran.err) == (0, "")
+    assert table("read //tmp/r --format json").out.splitlines() == [
+        '{"host":"a","name":"x"}',
+        '{"host":"a","url":1}',
+        '{"host":"a","url":2}',
+        '{"host":"b","url":3}',
+    ]
+    assert table(f"reduce cat {both} --reduce-by host").err == (
+        "error: //tmp/hosts has the attribute foreign; a reduce with such tables needs join_by"
+    )
+    combined = "map-reduce --reduce-combiner 'head -n 1' --reducer cat --reduce-by url --format json"
+    assert table(f"{combined} --src //tmp/urls --dst //tmp/r").code == 0
+    assert table("read //tmp/r{url} --format json").out == '{"url":1}'

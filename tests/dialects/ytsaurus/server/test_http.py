@@ -156,9 +156,7 @@ def test_an_error_between_rows_is_in_the_trailers(server: Server, tmp_path: Path
     assert rows == b'8\r\n{"k":0}\n'
     lines = dict(line.split(": ", 1) for line in trailers.decode().strip().split("\r\n"))
     assert lines["X-YT-Response-Code"] == "1"
-    assert json.loads(lines["X-YT-Error"])["message"].endswith(
-        "it has rows of a table, restore it from a backup"
-    )
+    assert json.loads(lines["X-YT-Error"])["message"].endswith("is gone; restore it from a backup")
 
 
 def await_lock(server: Server, *, held: bool) -> None:

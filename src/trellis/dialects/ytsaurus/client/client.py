@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any, BinaryIO, Final
 
 from trellis.dialects.ytsaurus.client.batch import BatchClient, apply_in_batch
-from trellis.dialects.ytsaurus.client.contexts import ALL_MARKS, RowIterator, with_table_index
+from trellis.dialects.ytsaurus.client.contexts import Context, RowIterator, with_table_index
 from trellis.dialects.ytsaurus.client.formats import has_marks_in_rows, parse_format
 from trellis.dialects.ytsaurus.client.nodes import NodeCommands
 from trellis.dialects.ytsaurus.client.operation_commands import OperationCommands, path_document
@@ -159,7 +159,10 @@ class YtClient(NodeCommands, OperationCommands):
         rows = source.read_marked_rows(marks) if marks else source.read_rows()
         if has_marks_in_rows(parsed):
             return map(to_python, map(with_table_index, rows))
-        return RowIterator(rows, to_python) if marks else map(to_python, rows)
+        if not marks:
+            return map(to_python, rows)
+        context = Context()
+        return RowIterator(context.follow_marks(rows), to_python, context)
 
     def write_table_structured(
         self, table: Any, row_type: type, input_stream: Iterable[Any], **tuning: object
@@ -188,7 +191,8 @@ class YtClient(NodeCommands, OperationCommands):
             row_type = make_row_type("Row", {name: columns.get(name, ANY) for name in names})
         path.attributes.setdefault("columns", [field.name for field in dataclasses.fields(row_type)])
         source = open_source(self.store, path.to_yson_type())
-        return RowIterator(source.read_marked_rows(ALL_MARKS), row_reader(row_type))
+        context = Context()
+        return RowIterator(context.follow_table(source), row_reader(row_type), context)
 
     # --- Batches --------------------------------------------------------------------------------------
 

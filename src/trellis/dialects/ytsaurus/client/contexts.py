@@ -7,6 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from trellis.dialects.ytsaurus.formats.row import Row
 from trellis.dialects.ytsaurus.store.jobs.job import RANGE_INDEX, ROW_INDEX, TABLE_INDEX
+from trellis.dialects.ytsaurus.store.reading import TableSource
 
 R = TypeVar("R")
 ALL_MARKS: Final = frozenset((TABLE_INDEX, RANGE_INDEX, ROW_INDEX))
@@ -36,8 +37,18 @@ class Context:
     def get_range_index(self) -> int | None:
         return self.range_index
 
-    def take_marks(self, row: Row) -> Row:
-        """Take from the row what it tells of its place."""
+    def follow_table(self, source: TableSource) -> Iterator[Row]:
+        """The rows of a table."""
+        self.table_index = 0
+        for self.range_index, (start, end) in enumerate(source.intervals()):
+            for self.row_index, row in enumerate(source.read_rows_between(start, end), start):
+                yield row
+
+    def follow_marks(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows without what they tell of their places."""
+        return map(self._take_marks, rows)
+
+    def _take_marks(self, row: Row) -> Row:
         self.table_index = row.pop(TABLE_INDEX, self.table_index)
         self.range_index = row.pop(RANGE_INDEX, self.range_index)
         self.row_index = row.pop(ROW_INDEX, self.row_index)
@@ -47,11 +58,9 @@ class Context:
 class RowIterator(Generic[R]):
     """Rows, which a context follows. It has the methods and attributes of the context of the last row."""
 
-    def __init__(
-        self, rows: Iterable[Row], read_row: Callable[[Row], R], context: Context | None = None
-    ) -> None:
-        self._context = Context() if context is None else context
-        self._rows = map(read_row, map(self._context.take_marks, rows))
+    def __init__(self, rows: Iterable[Row], read_row: Callable[[Row], R], context: Context) -> None:
+        self._context = context
+        self._rows = map(read_row, rows)
 
     def __iter__(self) -> Iterator[R]:
         return self

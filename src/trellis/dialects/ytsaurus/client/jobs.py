@@ -122,9 +122,9 @@ class _FunctionOfTask:
 
         def convert(rows: Iterable[Row]) -> Iterator[Any]:
             if self._typed is not None:
-                return RowIterator(rows, self._typed.reader(context), context)
+                return RowIterator(context.follow_marks(rows), self._typed.reader(context), context)
             if options:
-                return RowIterator(rows, to_python, context)
+                return RowIterator(context.follow_marks(rows), to_python, context)
             return map(to_python, map(with_table_index, rows) if self._has_marks else rows)
 
         if getattr(job, "is_aggregator", False):

@@ -32,6 +32,15 @@ SortBy = Annotated[
         "--sort-by", metavar="COLUMN", panel=HOW, help="Sort the rows of groups; begins with --reduce-by."
     ),
 ]
+JoinBy = Annotated[
+    list[str] | None,
+    option(
+        "--join-by",
+        metavar="COLUMN",
+        panel=HOW,
+        help="Group by it, and add the rows of tables marked <foreign=%true>; again for more.",
+    ),
+]
 JobCommand = Annotated[
     str, typer.Argument(metavar="COMMAND", help="A command of the shell.", show_default=False)
 ]
@@ -80,19 +89,22 @@ def reduce_tables(
     engine: EngineArguments,
     reduce_by: ReduceBy,
     sort_by: SortBy = None,
+    join_by: JoinBy = None,
     format: JobFormat = _DEFAULT_FORMAT,
     local_file: LocalFiles = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Send the rows of sorted tables through a command; one task has all rows of a key, side by side."""
+    from trellis.dialects.ytsaurus.paths.rich_path import parse_sort_columns
     from trellis.dialects.ytsaurus.store.jobs.operations import reduce_rows
     from trellis.dialects.ytsaurus.store.rewriting.engines import EngineChoice
     from trellis.dialects.ytsaurus.store.store import Store
 
     job, keys = _job(command, format, local_file), _keys(reduce_by, sort_by)
+    joined = parse_sort_columns(join_by, "--join-by") if join_by else ()
     with Store.open(at) as store:
-        reduce_rows(store, job, source, target, *keys, EngineChoice(*engine))
+        reduce_rows(store, job, source, target, *keys, EngineChoice(*engine), join_by=joined)
     _print_targets(target, json)
 
 
@@ -110,6 +122,10 @@ def map_reduce_tables(
         str | None, option("--mapper", metavar="COMMAND", panel=HOW, help="The command of the map.")
     ] = None,
     sort_by: SortBy = None,
+    combiner: Annotated[
+        str | None,
+        option("--reduce-combiner", metavar="COMMAND", panel=HOW, help="A command before the reducer."),
+    ] = None,
     format: JobFormat = _DEFAULT_FORMAT,
     local_file: LocalFiles = None,
     json: Json = False,
@@ -122,8 +138,10 @@ def map_reduce_tables(
 
     map_step = None if mapper is None else _job(mapper, format, local_file)
     reduce_step, keys = _job(reducer, format, local_file), _keys(reduce_by, sort_by)
+    combine_step = None if combiner is None else _job(combiner, format, local_file)
+    steps = map_step, reduce_step
     with Store.open(at) as store:
-        map_reduce_rows(store, map_step, reduce_step, source, target, *keys, EngineChoice(*engine))
+        map_reduce_rows(*(store, *steps, source, target, *keys, EngineChoice(*engine)), combiner=combine_step)
     _print_targets(target, json)
 
 
