@@ -221,8 +221,8 @@ def test_a_load_that_rejects_all_events_says_that_the_registry_lacks_their_schem
         pipeline(tmp_path).load(str(run), schema=registry)
     note = (
         f"{registry} has none of the schemas that events name ({VESSEL_CALL}3-0-0), and these events were "
-        "rejected: publish what is missing or correct --schema, then run `trellis snowplow replay`; with "
-        "--option on_missing=stop nothing is written instead"
+        "rejected: publish what is missing or correct --schema, then run `trellis snowplow replay`, or load "
+        "again if nothing was loaded; with --option on_missing=stop nothing is written instead"
     )
     assert str(failure.value).splitlines()[1] == f"  {note}"
     assert load(tmp_path, events, registry).notes == (note,)

@@ -66,8 +66,9 @@ class RegistryReferences:
             return ()
         uris = sorted(known.unresolved)
         lacks = "lacks schemas" if known.complete else "has none of the schemas"
-        shred_again = "delete the run folder and shred the run again"
-        again = shred_again if known.options.is_run else "run `trellis snowplow replay`"
+        again = "run `trellis snowplow replay`, or load again if nothing was loaded"
+        if known.options.is_run:
+            again = "delete the run folder and shred the run again"
         note = (
             f"{self.registry.name} {lacks} that events name ({listed_uris(uris)}), and these events were "
             f"rejected: publish what is missing or correct --schema, then {again}; with --option "
