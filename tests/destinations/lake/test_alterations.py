@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
 import trellis
 from trellis.cli.output.migration_report import plan_dict
+from trellis.destinations.iceberg.store import IcebergStore
 from trellis.destinations.lake.delta import DeltaStore
-from trellis.destinations.lake.store import TableName
+from trellis.destinations.lake.store import TableAlteration, TableName
 from trellis.dialects import get_dialect
 from trellis.errors import ConflictError, SchemaError
 from trellis.pipelines.pipeline import Pipeline, pipeline
@@ -312,3 +314,20 @@ def test_tables_of_a_catalog_are_altered_by_statements(catalog_url: str) -> None
         "orders.quantity: nullable was true, is false: Iceberg cannot make a column NOT NULL that is there; "
         "DuckDB, PostgreSQL and Delta Lake take it"
     )
+
+
+@pytest.mark.lake
+def test_numbers_come_into_rows_that_are_there(spark: SparkSession, root: Path) -> None:
+    """Iceberg's own types do not take a text, in which Spark's statements have all values."""
+    shop = pipeline("shop", f"iceberg:{root}", engine="inline")
+    shop.load([{"id": 1, "qty": 2}, {"id": 2}], table="orders")
+    after = edited(
+        shop.schema, "orders", qty={"nullable": False}, size=Column("size", "bigint", nullable=False)
+    )
+    apply(shop, after, qty="7", size="5")
+    assert rows_of(shop, "id", "qty", "size") == [(1, 2, 5), (2, 7, 5)]
+    store: IcebergStore = shop.destination.store  # type: ignore[attr-defined]
+    alteration = TableAlteration(types={"id": "STRING"}, values={"size": pa.scalar(6)})
+    store.alter_table(TableName(shop.dataset, "orders"), alteration)
+    assert rows_of(shop, "id", "size") == [("1", 6), ("2", 6)]
+    assert shop.destination.catalog(shop.dataset)["orders"].columns["size"] == "BIGINT"

@@ -52,16 +52,15 @@ def to_spark(statement: str) -> str:
     return _TOKENS.sub(_translate, statement)
 
 
-def spark_literal(value: pa.Scalar) -> str:
-    """A value in a statement that `to_spark` has not seen yet.
+def spark_literal(value: pa.Scalar, type_: str) -> str:
+    """A value of a type in a statement that `to_spark` has not seen yet; Iceberg casts no text by itself.
 
-    >>> spark_literal(pa.scalar("it's")), spark_literal(pa.scalar(b"\\xca")), spark_literal(pa.scalar(7))
-    ("'it''s'", "X'ca'", "'7'")
+    >>> spark_literal(pa.scalar("it's"), "STRING"), spark_literal(pa.scalar(b"\\xca"), "BINARY")
+    ("CAST('it''s' AS STRING)", "CAST(X'ca' AS BINARY)")
     """
     stored = value.as_py()
-    if isinstance(stored, bytes):
-        return f"X'{stored.hex()}'"
-    return string_literal(value_text(value))
+    text = f"X'{stored.hex()}'" if isinstance(stored, bytes) else string_literal(value_text(value))
+    return f"CAST({text} AS {type_})"
 
 
 def is_concurrent_commit(failure: Exception) -> bool:

@@ -26,7 +26,7 @@ from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix
 from trellis.engine.staging.stage import GROUP_ROWS
 from trellis.errors import DestinationError, SchemaError
-from trellis.schema.model import Table
+from trellis.schema.model import NOTHING, Table
 from trellis.schema.personal_data import comment_of
 from trellis.warehouses import statements as sql
 from trellis.warehouses.alterations import Alteration, AlterationWriter
@@ -169,9 +169,10 @@ class SparkTables:
             alteration = replace(alteration, renamed={}, dropped=())
         if alteration.changes_names or alteration.changes_rows:
             self._change_rows(name, alteration)
-        warehouse = self.format.warehouse
+        warehouse, types = self.format.warehouse, self.describe(name).columns if alteration.fills else NOTHING
         for column, value in alteration.fills.items():
-            fields = {"table": table, "column": BACKTICKS.quote(column), "value": spark_literal(value)}
+            literal = spark_literal(value, types[column])
+            fields = {"table": table, "column": BACKTICKS.quote(column), "value": literal}
             self.spark.run(warehouse.syntax.fill_nulls.format(**fields))
         for column, is_required in alteration.required.items():
             if not is_required:
@@ -189,7 +190,8 @@ class SparkTables:
                 self.spark.run(f"ALTER TABLE {table} ALTER COLUMN {BACKTICKS.quote(column)} TYPE {type_}")
             if alteration.values:
                 assigned = (
-                    f"{BACKTICKS.quote(c)} = {spark_literal(v)}" for c, v in alteration.values.items()
+                    f"{BACKTICKS.quote(column)} = {spark_literal(value, columns[column])}"
+                    for column, value in alteration.values.items()
                 )
                 self.spark.run(f"UPDATE {table} SET {', '.join(assigned)}")
         else:
@@ -202,7 +204,7 @@ class SparkTables:
         for column in alteration.dropped:
             yield from writer.statements(Alteration("drop column", "", column))
 
-    def _rewrite(self, name: TableName, columns: Iterable[str], alteration: TableAlteration) -> None:
+    def _rewrite(self, name: TableName, columns: Mapping[str, str], alteration: TableAlteration) -> None:
         """Replace a table by its rows with other names, types and values, and keep its layout."""
         table, items = self.sql_name(name), dict[str, str]()
         for stored in columns:
@@ -212,7 +214,7 @@ class SparkTables:
             if column in alteration.types:
                 item = f"CAST({item} AS {alteration.types[column]})"
             if column in alteration.values:
-                item = spark_literal(alteration.values[column])
+                item = spark_literal(alteration.values[column], alteration.types.get(column, columns[stored]))
             items[column] = item
         create = sql.create_table(self.format.warehouse, table, []).replace(" ()", "")
         create_anew = create.replace("CREATE TABLE", "CREATE OR REPLACE TABLE", 1)
