@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -16,11 +17,12 @@ def tree(root: int) -> Iterator[int]:
     while below:
         pid = below.pop()
         yield pid
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                below += map(int, children.read_text().split())
-            except OSError:
-                continue
+        threads: list[str] = []
+        with suppress(OSError):  # it has ended
+            threads = os.listdir(f"/proc/{pid}/task")
+        for thread in threads:
+            with suppress(OSError):
+                below += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
 
 
 def resident(pid: int) -> tuple[int, str]:
