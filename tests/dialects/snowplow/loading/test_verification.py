@@ -153,6 +153,18 @@ def test_d16_places_of_an_overlay_hold_for_tables_that_earlier_versions_made(
     assert (status.state, status.reasons[-1]) == ("altered", "pilot is in place 13, expected in place 10")
 
 
+def test_columns_that_every_table_has_may_stand_anywhere(warehouse: SqlWarehouse, tmp_path: Path) -> None:
+    registry = write_registry(tmp_path, "1-0-0")
+    lines = [enriched_line(1, vessel_call("1-0-0", berth="A"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines))
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} DROP COLUMN ref_parent")
+    warehouse.execute(f"ALTER TABLE atomic.{TABLE} ADD COLUMN ref_parent VARCHAR(255)")
+    assert [status.state for status in inspect(warehouse, registry)] == ["current"]
+    lines = [enriched_line(2, vessel_call("1-0-0", berth="B"))]
+    load(warehouse, registry, shred(tmp_path, warehouse, registry, lines), verification="definition")
+    assert rows(warehouse, TABLE, "berth", "ref_parent") == [("A", None), ("B", "events")]
+
+
 def test_a_table_of_an_older_generator_is_adopted_by_its_columns(
     warehouse: SqlWarehouse, url: str, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from trellis.dialects.snowplow.columns.column_types import ColumnType
+from trellis.dialects.snowplow.columns.declarations import METADATA
 from trellis.dialects.snowplow.columns.flatten import Column
 from trellis.dialects.snowplow.columns.merge import holds
 from trellis.dialects.snowplow.columns.overlay import parse_type
@@ -16,6 +17,7 @@ from trellis.errors import SchemaError
 
 Verification = Literal["count", "definition"]
 """What a load looks at: the columns, and whether they keep all values; or their types and places, too."""
+_METADATA_NAMES: Final = frozenset(column.name for column in METADATA)
 _INTEGERS: Final = frozenset(("SMALLINT", "INT", "BIGINT"))
 DifferenceKind = Literal["missing", "extra", "type", "not null", "place"]
 
@@ -120,14 +122,17 @@ def real_type(column: RealColumn) -> ColumnType | None:
 def _misplaced(
     table: RealTable, common: Sequence[Column], orders: Iterable[Sequence[str]]
 ) -> Iterable[Difference]:
-    """The first column that is not in its place among those that are there."""
+    """The first column of schemas that is not in its place among those that are there.
+
+    Loads name the columns of rows, so those that every table has may stand anywhere.
+    """
     expected = [column.name for column in common]
     actual = [name for name in table.names if name in {*expected}]
-    for order in orders:
-        first = [name for name in expected if name not in order]
-        if actual == [*first, *(name for name in order if name in actual)]:
-            return
-    for position, (name, real_name) in enumerate(zip(expected, actual, strict=True), start=1):
+    placed, real = ([name for name in names if name not in _METADATA_NAMES] for names in (expected, actual))
+    if any(real == [name for name in order if name in real] for order in orders):
+        return
+    for name, real_name in zip(placed, real, strict=True):
         if name != real_name:
-            yield Difference(name, "place", f"in place {position}", f"in place {actual.index(name) + 1}")
+            places = (f"in place {names.index(name) + 1}" for names in (expected, actual))
+            yield Difference(name, "place", *places)
             return
