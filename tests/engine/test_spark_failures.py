@@ -15,6 +15,14 @@ def test_a_package_for_another_spark() -> None:
     )
 
 
+def test_the_sentence_of_a_condition_ends_where_its_cause_begins() -> None:
+    failure = ValueError("[DELTA_ONLY_OPERATION] DESCRIBE HISTORY is only supported for Delta tables.")
+    failure.__cause__ = OSError("An error occurred while calling o48.sql.")
+    assert str(statement_failure(failure, "spark_catalog.shop")) == (
+        "spark_catalog.shop: Spark refused: DESCRIBE HISTORY is only supported for Delta tables"
+    )
+
+
 def test_packages_that_may_be_why_spark_did_not_start() -> None:
     failure = Exception("Java gateway process exited")
     assert str(start_failure(failure, "local mode", "io.delta:delta-spark_4.1_2.13:4.4.0")) == (

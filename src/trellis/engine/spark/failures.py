@@ -34,7 +34,9 @@ _NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemExc
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
 _FRAME = re.compile(r"\s*at [\w.$]+\(?")
-_CONDITION = re.compile(r"\[[A-Z][A-Z_]+(?:\.[A-Z_]+)*\] (.+?)(?= SQLSTATE:|\n\s*at |\n\n|$)", re.DOTALL)
+_CONDITION = re.compile(
+    r"\[[A-Z][A-Z_]+(?:\.[A-Z_]+)*\] (.+?)(?= SQLSTATE:|\n\s*at |\n\n|\n\w+Error: |$)", re.DOTALL
+)
 LIMIT = 300
 
 
@@ -169,7 +171,12 @@ def failure_text(failure: BaseException | None) -> str:
 
 
 def _reason(text: str) -> str:
-    """The line of a stack trace that says most."""
+    r"""The line of a stack trace that says most.
+
+    >>> _reason("e.LoadException: no\n\tat a.b(c)\nCaused by: e.DiskException: full\nSuppressed: e.Exception")
+    'e.DiskException: full'
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not _FRAME.match(line)]
-    last = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), None)
-    return (last or lines[0])[:LIMIT]
+    causes = [line for line in lines if not line.startswith("Suppressed: ")]
+    last = next((line for line in reversed(causes) if "Error" in line or "Exception" in line), None)
+    return (last or lines[0]).removeprefix("Caused by: ")[:LIMIT]
