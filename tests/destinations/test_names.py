@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from destinations.conftest import merging
+import trellis
+from destinations.conftest import LAKES, merging
 from trellis.errors import ContractError, DestinationError, SchemaError, UsageError
 from trellis.pipelines.pipeline import Pipeline, pipeline
 from trellis.schema.model import Column, Schema, Table
@@ -69,6 +70,7 @@ def test_tables_named_like_helpers(shop: Pipeline, rows_of: RowsOf, table: str) 
     assert rows_of(shop, name) == [{"id": 1, "v": 2}, {"id": 3, "v": None}]
 
 
+@pytest.mark.parametrize("destination_url", ["duckdb", "parquet", "postgres"], indirect=True)
 def test_names_and_paths_are_quoted(destination_url: str, tmp_path: Path, rows_of: RowsOf) -> None:
     folder = tmp_path / 'it\'s [a] *star* "quoted" ?{b,c} run=1'
     folder.mkdir()
@@ -88,6 +90,37 @@ def test_names_and_paths_are_quoted(destination_url: str, tmp_path: Path, rows_o
     assert list(rows_of(pipe, table)[0].values()) == [1, "b'c*"]
     assert pipe.destination.has_load(pipe.dataset, "../1/a", pipe._dialect.metadata.tables())
     assert {path.name for path in tmp_path.iterdir()} == {folder.name}
+
+
+@pytest.mark.parametrize("destination_url", LAKES, indirect=True)
+def test_tables_of_a_lake_are_folders_of_any_name(
+    destination_url: str, rows_of: RowsOf, tmp_path: Path
+) -> None:
+    pipe = pipeline(
+        "shop", to=destination_url.replace(str(tmp_path), f"{tmp_path}/it's [a] lake {{b,c}} #1?")
+    )
+    schema = Schema("shop", {}, normalizers={"names": "direct", "json": {}})
+    for name in ("Bestell\u00fcbersicht 1.5", "a#b?c=d:e", "[x]*{y}`", "select", ".hidden", "x" * 200):
+        for v in (1, 2):
+            options: dict[str, Any] = {"table": name, "mode": "merge", "keys": ("id",), "schema": schema}
+            table = pipe.load([{"id": 1, "v": v, "k": [v]}], **options).tables[0].name
+        assert table == name
+        assert rows_of(pipe, table) == [{"id": 1, "v": 2}]
+        assert trellis.read(pipe.destination.url, table).spark().select("v").collect() == [(2,)]
+
+
+@pytest.mark.parametrize("destination_url", LAKES, indirect=True)
+@pytest.mark.parametrize("name", ["../x", "..", "\u00fc" * 200])
+def test_a_table_that_no_folder_can_be_called_after_is_refused(
+    shop: Pipeline, rows_of: RowsOf, name: str
+) -> None:
+    """The next load of other tables is not hindered by it."""
+    schema = Schema("shop", {}, normalizers={"names": "direct", "json": {}})
+    with pytest.raises(SchemaError, match=r"is no name of a folder, which every table of \w+ has; rename it"):
+        shop.load([{"id": 1}], table=name, schema=schema)
+    assert shop.destination.catalog(shop.dataset) == {}
+    shop.load([{"id": 1}], table="t", schema=schema)
+    assert rows_of(shop, "t") == [{"id": 1}]
 
 
 @merging

@@ -16,7 +16,7 @@ import pyarrow as pa
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.folder import explain_os_errors
 from trellis.destinations.iceberg.session import iceberg_catalog, iceberg_session, iceberg_settings
-from trellis.destinations.lake.files import child, list_folders, place_file, storage_of
+from trellis.destinations.lake.files import check_folders, child, list_folders, place_file, storage_of
 from trellis.destinations.lake.formats import ICEBERG_FORMAT, LABEL_PROPERTY
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.replacement import BRANCHES
@@ -78,6 +78,9 @@ class IcebergStore:
             },
         )
 
+    def check_names(self, name: TableName, table: Table, columns: Iterable[str]) -> None:
+        check_folders(name, "Iceberg")
+
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         from pyiceberg.exceptions import CommitFailedException
         from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -87,7 +90,6 @@ class IcebergStore:
 
         from trellis.destinations.iceberg.types import iceberg_type_of
 
-        _check_name(name)
         layout = TableLayout.of(table)
         schema = Schema(
             *(
@@ -400,13 +402,3 @@ def _file_of_table(table: IcebergTable, location: str) -> IcebergFile:
 def _takes_files(table: IcebergTable) -> bool:
     """Whether staged files can become files of a table; else Spark writes them."""
     return table.spec().is_unpartitioned() and table.metadata.format_version <= _LAST_VERSION
-
-
-def _check_name(name: TableName) -> None:
-    for part in (name.dataset, name.table):
-        if "/" in part or part in ("", ".", ".."):
-            raise SchemaError(
-                f"table {name.table}: {part!r} is no name of a folder, which every table of Iceberg has; "
-                "rename it",
-                table=name.table,
-            )

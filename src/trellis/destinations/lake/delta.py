@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.folder import explain_os_errors
-from trellis.destinations.lake.files import child, list_folders, place_file, storage_of
+from trellis.destinations.lake.files import check_folders, child, list_folders, place_file, storage_of
 from trellis.destinations.lake.formats import COLUMN_MAPPING, DELTA_FORMAT
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.object_store import storage_options
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from deltalake.transaction import AddAction
     from pyarrow.dataset import Dataset
 
-_FORBIDDEN: Final = frozenset(" ,;{}()\n\t=")
-"""Characters that the names of columns cannot have without column mapping."""
+_UNREACHED: Final = re.compile(r"[\\%\x00-\x1f\x7f]")
+"""Characters in a path that deltalake takes for others, or for none."""
 _PLAIN_FEATURES: Final = frozenset({"appendOnly", "invariants", "timestampNtz"})
 """Features that ask nothing of a file with the columns of the table but values where these are required."""
 _PLAIN_READER, _PLAIN_WRITER = 1, 2
@@ -82,6 +83,18 @@ class DeltaStore:
             comments=_comments_of(table),
         )
 
+    def check_names(self, name: TableName, table: Table, columns: Iterable[str]) -> None:
+        check_folders(name, "Delta")
+        location = self.location(name)
+        if _UNREACHED.search(location):
+            raise SchemaError(
+                f"table {name.table}: Delta tables are not reached in {location!r}, as a part of that has a "
+                "backslash, a percent sign or a control character; rename it",
+                table=name.table,
+            )
+        if not self._exists(name) or _is_plain(self._open(name)):
+            DELTA_FORMAT.check_columns(table, columns)
+
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
@@ -94,7 +107,6 @@ class DeltaStore:
             return
         fields = []
         for column in table.complete_columns:
-            _check_name(table.name, column.name)
             comment = {"comment": text} if (text := comment_of(column)) else None
             type_ = arrow_type_of(types[column.name])
             fields.append(pa.field(column.name, type_, not column.required, comment))
@@ -123,8 +135,6 @@ class DeltaStore:
         if not _is_plain(table):
             self._spark_tables.add_columns(name, types)
             return
-        for column in types:
-            _check_name(name.table, column)
         fields = pa.schema([(column, arrow_type_of(type_)) for column, type_ in types.items()])
         with self._explained(name):
             added: list[Field] = list(Schema.from_arrow(fields).fields)
@@ -292,9 +302,14 @@ class DeltaStore:
         return str(self._open(name).version())
 
     def version_before(self, name: TableName, label: CommitLabel, earlier: str) -> str:
+        """Versions are opened, as `history` holds up all threads of this process."""
         table = self._open(name)
-        commits = table.history(table.version() - int(earlier) if earlier else None)
-        return DELTA_FORMAT.find_version_before(label, commits, earlier)
+        if not _has_label(table, label):
+            return earlier
+        version = table.version()
+        while version and _has_label(self._open(name, version - 1), label):
+            version -= 1
+        return str(version - 1) if version else ""
 
     def scan(
         self, name: TableName, columns: Sequence[str] | None = None, limit: int | None = None
@@ -314,7 +329,7 @@ class DeltaStore:
         return int(_dataset_of(table).count_rows())
 
     def location(self, name: TableName) -> str:
-        return child(self.root, name.dataset, folder_name(name.table))
+        return child(self.root, name.dataset, name.table)
 
     @cached_property
     def _spark_tables(self) -> SparkTables:
@@ -322,12 +337,12 @@ class DeltaStore:
         session = partial(delta_session, self.root)
         return SparkTables(session, self.root, DELTA, lambda _: DELTA_FORMAT, self.sql_name)
 
-    def _open(self, name: TableName) -> DeltaTable:
+    def _open(self, name: TableName, version: int | None = None) -> DeltaTable:
         from deltalake import DeltaTable
 
         location = self.location(name)
         with self._explained(name):
-            return DeltaTable(location, storage_options=storage_options(location))
+            return DeltaTable(location, version, storage_options=storage_options(location))
 
     def _list_invariants(self, name: TableName) -> None:
         """List a feature that deltalake leaves out; without it Spark refuses NOT NULL beside others."""
@@ -447,12 +462,3 @@ def _properties(label: CommitLabel) -> CommitProperties:
 
     notes: dict[str, Any] = {f"trellis.{key}": value for key, value in label.notes.items()}
     return CommitProperties(notes, app_transactions=[Transaction(label.text, 1)])
-
-
-def _check_name(table: str, column: str) -> None:
-    if _FORBIDDEN & {*column}:
-        raise SchemaError(
-            f"table {table}, column {column!r}: Delta allows none of the characters ' ,;{{}}()=', tabs and "
-            "line ends in the name of a column; rename it",
-            table=table,
-        )

@@ -6,12 +6,16 @@ import os
 from collections.abc import Sequence
 
 from trellis.destinations.folder import explain_os_errors, link_file, staging_root, sync_to_disk
+from trellis.destinations.lake.store import TableName
 from trellis.engine.spark.storage import current_storage
 from trellis.engine.staging.stage import folder_name
 from trellis.engine.storage.location import is_remote
 from trellis.engine.storage.storage import DEFAULT_STORAGE, Storage
+from trellis.errors import SchemaError
 
 _STAGING = "_trellis/staging"
+_LONGEST_NAME = 255
+"""Bytes that the name of a folder may have."""
 
 
 def storage_of(location: str) -> Storage:
@@ -60,3 +64,14 @@ def place_file(source: str, target: str) -> None:
 def child(location: str, *names: str) -> str:
     """The location of something in a folder."""
     return "/".join((location.rstrip("/"), *(name for name in names if name)))
+
+
+def check_folders(name: TableName, title: str) -> None:
+    """Raises SchemaError for a table of the format of that title that no folder can be called after."""
+    for part in (name.dataset, name.table) if name.dataset else (name.table,):
+        if "/" in part or part in ("", ".", "..") or len(os.fsencode(part)) > _LONGEST_NAME:
+            raise SchemaError(
+                f"table {name.table}: {part!r} is no name of a folder, which every table of {title} has; "
+                "rename it",
+                table=name.table,
+            )

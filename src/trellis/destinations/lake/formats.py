@@ -17,7 +17,7 @@ from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
 from trellis.destinations.lake.types import widens_in_delta, widens_in_iceberg
 from trellis.errors import SchemaError
-from trellis.schema.model import NOTHING, Column, DataType
+from trellis.schema.model import NOTHING, Column, DataType, Table
 from trellis.warehouses.catalog.lakes import DELTA, ICEBERG
 from trellis.warehouses.types import NativeType
 from trellis.warehouses.warehouse import Warehouse
@@ -83,6 +83,8 @@ class TableFormat:
     """What a table is partitioned by instead of a column of this type."""
     cluster_form: str = ""
     """The clause for the columns that a table is clustered by; empty where there is none."""
+    forbidden: str = ""
+    """Characters that the name of a column cannot have, but in tables with the `mapping_property`."""
 
     def label_of(self, commit: Mapping[str, Any]) -> str:
         """The label of a commit in the history; empty where it has none."""
@@ -94,6 +96,20 @@ class TableFormat:
         """The version before the commit of a label in a part of the history; without one the earlier one."""
         labelled = (commit for commit in commits if self.label_of(commit) == label.text)
         return next(map(self.version_before, labelled), earlier)
+
+    def check_columns(self, table: Table, columns: Iterable[str]) -> None:
+        """Raises SchemaError for columns that cannot be called so, unless the table is to map their names."""
+        properties = TableLayout.of(table).properties
+        if properties.get(self.mapping_property, "none") != "none":
+            return
+        for column in columns:
+            if {*self.forbidden} & {*column}:
+                shown = "".join(character for character in self.forbidden if character.isprintable())
+                raise SchemaError(
+                    f"table {table.name}, column {column!r}: {self.warehouse.title} allows none of the "
+                    f"characters {shown!r}, tabs and line ends in the name of a column; rename it",
+                    table=table.name,
+                )
 
     def partition_of(self, column: Column) -> str:
         """What a table is partitioned by for a column with the hint."""
@@ -142,6 +158,7 @@ DELTA_FORMAT: Final = TableFormat(
     mapping_property=COLUMN_MAPPING,
     staged_merge_settings={"spark.databricks.delta.merge.materializeSource": "none"},
     cluster_form="CLUSTER BY ({})",
+    forbidden=" ,;{}()=\n\t",
 )
 ICEBERG_FORMAT: Final = TableFormat(
     # Spark has no type for Iceberg's TIME.

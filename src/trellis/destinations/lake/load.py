@@ -58,8 +58,10 @@ class LakeLoad:
             self.store.check_rename(self._name(name))
         for table in self._tables.values():
             TableLayout.of(table)
-            values = self.commit.filled.get(table.name, {})
-            missing = [column for column in self._missing(table) if column.name not in values]
+            values, added = self.commit.filled.get(table.name, {}), self._missing(table)
+            if added:
+                self.store.check_names(self._name(table.name), table, [column.name for column in added])
+            missing = [column for column in added if column.name not in values]
             if any(column.required for column in missing) and self._keeps_rows(table.name):
                 refuse_required(table, missing)
             self._check_alteration(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -131,6 +131,10 @@ class ReachedBySpark(Protocol):
 
 class TableStore(LakeReader, ReachedBySpark, Protocol):
     """Changes tables: what is committed under a label is one commit."""
+
+    def check_names(self, name: TableName, table: Table, columns: Iterable[str]) -> None:
+        """Raises SchemaError for a table, or new columns of it, that cannot be called so."""
+        ...
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         """Create a table of the complete columns of `table`. Raises CommitConflict where there is one."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_MOMENTS, _MOMENT = 10, 0.3
+"""How often at most, and after how many seconds, a look is taken for what another load creates."""
 
 
 class SparkStore(SparkTables):
@@ -52,16 +56,43 @@ class SparkStore(SparkTables):
             table, comments={**(table.comments or {}), **({"": description} if description else {})}
         )
 
+    def check_names(self, name: TableName, table: Table, columns: Iterable[str]) -> None:
+        """How tables may be called is known to their catalog alone."""
+        is_known = self._exists(name.dataset) and self._has_table(name)
+        if not (is_known and self._is_set(name, self.format.mapping_property)):
+            self.format.check_columns(table, columns)
+
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
-        self.spark.run(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace(name.dataset)}")
+        self._create_namespace(name.dataset)
         if self._has_table(name):
             raise CommitConflict
-        super().create_table(name, table, types)
+        try:
+            super().create_table(name, table, types)
+        except DestinationError as bad:
+            if self._appears(name):
+                raise CommitConflict from bad
+            raise
+
+    def _create_namespace(self, dataset: str) -> None:
+        """Some catalogs fail where another load creates it at the same moment."""
+        try:
+            self.spark.run(f"CREATE NAMESPACE IF NOT EXISTS {self._namespace(dataset)}")
+        except DestinationError:
+            if not self._exists(dataset):
+                raise
 
     def _exists(self, dataset: str) -> bool:
         self._format_in(self.spark.session)
         with self.spark.explained():
             return bool(self.spark.session.catalog.databaseExists(self._namespace(dataset)))
+
+    def _appears(self, name: TableName) -> bool:
+        """Whether a table is there in a moment, which another load creates now."""
+        for _ in range(_MOMENTS):
+            if self._has_table(name):
+                return True
+            time.sleep(_MOMENT)
+        return False
 
     def _has_table(self, name: TableName) -> bool:
         return bool(self.spark.session.catalog.tableExists(self._sql_name(name)))
