@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from destinations.conftest import LAKES
 from trellis.destinations.parquet.types import type_name
 from trellis.errors import SchemaError
 from trellis.pipelines.pipeline import Pipeline
@@ -93,16 +95,29 @@ def test_the_widest_type(type_of: TypeOf, column: Column, name: str) -> None:
     assert type_of(column) == name
 
 
-@pytest.mark.parametrize(
-    "column",
-    [Column("n", "bigint", precision=200), Column("n", "timestamp", precision=12)],
-    ids=["bits", "digits"],
-)
-def test_a_load_with_a_type_that_is_too_wide_leaves_nothing(shop: Pipeline, column: Column) -> None:
+def test_a_load_with_a_number_that_is_too_wide_leaves_nothing(shop: Pipeline) -> None:
+    refuse_wide(shop, Column("n", "bigint", precision=200))
+
+
+@pytest.mark.parametrize("destination_url", ["duckdb", "parquet", "postgres"], indirect=True)
+def test_a_load_with_a_timestamp_of_too_many_digits_leaves_nothing(shop: Pipeline) -> None:
+    refuse_wide(shop, Column("n", "timestamp", precision=12))
+
+
+def refuse_wide(shop: Pipeline, column: Column) -> None:
     rows: list[dict[str, Any]] = [{"id": 1, "n": None}]
     with pytest.raises(SchemaError, match="column n: "):
         shop.load(rows, table="t", columns=(column,))
     assert "t" not in shop.destination.catalog(shop.dataset)
+
+
+@pytest.mark.parametrize("destination_url", LAKES, indirect=True)
+def test_a_lake_has_timestamps_of_six_digits_whatever_is_asked_for(shop: Pipeline) -> None:
+    rows = [{"n": "2026-01-01T00:00:00.123456789Z"}]
+    report = shop.load(rows, table="t", columns=(Column("n", "timestamp", precision=12),))
+    assert report.notes == ("1 record: t.n: a second has more than 6 digits, the rest was cut",)
+    (row,) = shop.destination.query(shop.dataset, "t")
+    assert row["n"] == datetime(2026, 1, 1, 0, 0, 0, 123456, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize("destination_url", ["duckdb"], indirect=True)

@@ -21,7 +21,12 @@ def request_format(format_: TableFormat, root: str) -> None:
     """Let a session that Trellis starts in local mode have what the tables below a folder need."""
     settings = {f"spark.sql.catalog.{MAIN_CATALOG}": DELTA_FORMAT.catalog} if format_ is DELTA_FORMAT else {}
     request_package(SparkPackage(format_.package, format_.extension, settings))
-    if is_remote(root) and parse_url(root).store == "s3":
+    request_storage(root)
+
+
+def request_storage(location: str) -> None:
+    """Let a session that Trellis starts in local mode have what opens files there."""
+    if is_remote(location) and parse_url(location).store == "s3":
         request_package(SparkPackage(HADOOP_AWS))
 
 

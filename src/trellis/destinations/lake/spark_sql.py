@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from trellis.destinations.lake.staged import DataFile
+from trellis.destinations.lake.session import request_storage
+from trellis.destinations.lake.staged import DataFile, text_of
 from trellis.destinations.sql.keyed import EngineSyntax
 from trellis.destinations.sql.literals import string_literal, value_text
 from trellis.engine.spark.failures import failure_text, statement_failure
-from trellis.engine.storage.location import spark_location
+from trellis.engine.spark.session import register_function
+from trellis.engine.spark.storage import configure_storage
+from trellis.engine.storage.location import escape_glob, spark_location
 from trellis.schema.model import NOTHING
 from trellis.warehouses.identifiers import BACKTICKS
 
@@ -30,6 +33,9 @@ _TOKENS: Final = re.compile(
     re.VERBOSE,
 )
 _WORDS: Final = {' COLLATE "C"': "", "VARCHAR": "STRING", "TIMESTAMP WITH TIME ZONE": "TIMESTAMP"}
+_TEXT: Final = "trellis_text"
+"""The function of the session that casts to text."""
+_WRITTEN_OTHERWISE: Final = frozenset({"BINARY", "DOUBLE", "FLOAT", "TIMESTAMP"})
 ATTEMPTS = 10
 _CONCURRENT: Final = re.compile(
     r"DELTA_CONCURRENT|Concurrent(Append|DeleteRead|DeleteDelete|Write|Transaction)Exception"
@@ -129,6 +135,14 @@ class SparkStatements:
         with self.explained():
             return self.session.sql(to_spark(statement))
 
+    def cast(self, item: str, before: str, after: str) -> str:
+        """A value in another type; as text it looks as in every destination, not as Spark writes it."""
+        if after != "STRING" or before not in _WRITTEN_OTHERWISE:
+            return f"CAST({item} AS {after})"
+        with self.explained():
+            register_function(self.session, _TEXT, text_of, "string")
+        return f"{_TEXT}({item})"
+
     def create_view(self, name: str, query: str) -> str:
         """A temporary view with the rows of a query; its name in statements."""
         self.run(f"CREATE OR REPLACE TEMPORARY VIEW {self.views}{name} AS {query}")
@@ -143,9 +157,12 @@ class SparkStatements:
             nulls = [f"CAST(NULL AS {types[column]}) AS {name}" for column, name in quoted.items()]
             nulls.append(f"CAST(NULL AS STRUCT<f: STRING, n: BIGINT>) AS {place}")
             return self.create_view(name, f"SELECT {', '.join(nulls)} WHERE FALSE")
+        request_storage(files[0].path)  # which need not be where the tables are
         with self.explained():
+            configure_storage(self.session, files[0].path)
             fields = ", ".join(f"{quoted[column]} {type_}" for column, type_ in types.items())
-            rows = self.session.read.schema(fields).parquet(*(spark_location(file.path) for file in files))
+            paths = (escape_glob(spark_location(file.path)) for file in files)
+            rows = self.session.read.schema(fields).parquet(*paths)
             position = f"struct(_metadata.file_path AS f, _metadata.row_index AS n) AS {place}"
             rows.selectExpr(*quoted.values(), position).createOrReplaceTempView(view)
         self._created.append(view)

@@ -212,7 +212,7 @@ class SparkTables:
                 continue
             column, item = alteration.renamed.get(stored, stored), BACKTICKS.quote(stored)
             if column in alteration.types:
-                item = f"CAST({item} AS {alteration.types[column]})"
+                item = self.spark.cast(item, columns[stored], alteration.types[column])
             if column in alteration.values:
                 item = spark_literal(alteration.values[column], alteration.types.get(column, columns[stored]))
             items[column] = item

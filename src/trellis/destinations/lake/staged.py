@@ -151,7 +151,7 @@ def change_batch(
         filled = pa.repeat(values[target.name], len(batch)) if target.name in values else array
         try:
             is_text = pa.types.is_string(target.type) and not pa.types.is_string(filled.type)
-            cast = _text_of(filled) if is_text else filled.cast(target.type)
+            cast = text_of(filled) if is_text else filled.cast(target.type)
             arrays.append(
                 cast.fill_null(fills[target.name].cast(target.type)) if target.name in fills else cast
             )
@@ -172,7 +172,7 @@ def _first_misfit(array: pa.Array, type_: pa.DataType) -> object:
     return None
 
 
-def _text_of(array: pa.Array) -> pa.Array:
+def text_of(array: pa.Array) -> pa.Array:
     """Values as DuckDB writes them, so that a column that becomes text looks alike in every destination."""
     import duckdb
 

@@ -15,7 +15,7 @@ from trellis.engine.input.source_format import MALFORMED, Address, SourceFormat,
 from trellis.engine.input.spark_source import SparkSource
 from trellis.engine.spark.failures import is_missing_source, reader_failure
 from trellis.engine.spark.session import started_here
-from trellis.engine.storage.location import absolute, is_remote, local_path
+from trellis.engine.storage.location import absolute, escape_glob, is_remote, local_path
 from trellis.engine.storage.storage import FileStatus
 from trellis.errors import TrellisError, UsageError
 
@@ -27,7 +27,6 @@ FILE_PATH: Final = "__trellis_path"
 BLOCK_START: Final = "__trellis_block"
 """Columns beside the rows of files."""
 _QUERY: Final = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
-_GLOB: Final = re.compile(r"([*?\[\]{}\\])")
 NewReader = Callable[[], Any]
 """A new reader with the options of the source: Spark's `DataFrameReader`, or its `DataStreamReader`."""
 
@@ -151,9 +150,9 @@ def _path_groups(source: SparkSource) -> list[list[str]]:
     for file, header in zip(source.files, headers, strict=True):
         if header or not has_header:
             groups.setdefault(header, []).append(file)
-    if len(groups) < 2 and not any(_GLOB.search(text) for text in source.sources):
+    if len(groups) < 2 and all(escape_glob(text) == text for text in source.sources):
         return [[absolute(text) for text in source.sources]]
-    return [[_GLOB.sub(r"\\\1", file.location) for file in files] for files in groups.values()]
+    return [[escape_glob(file.location) for file in files] for files in groups.values()]
 
 
 def _frame_of_path(new_reader: NewReader, source: SparkSource) -> Any:

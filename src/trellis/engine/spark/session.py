@@ -8,9 +8,10 @@ import re
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from trellis.engine.spark.failures import session_failure, start_failure
@@ -19,6 +20,7 @@ from trellis.engine.spark.packages import package_settings, spark_defaults
 from trellis.errors import SparkError, UsageError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 _SETTINGS = {
@@ -165,6 +167,16 @@ def _is_local(master: str) -> bool:
 def _by_spark_submit(master: str | None) -> bool:
     """Whether spark-submit runs this process, which has a master and settings of its own."""
     return master is None and "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def register_function(
+    session: SparkSession, name: str, function: Callable[[pa.Array], pa.Array], returns: str
+) -> None:
+    """Let statements of a session call a function of a module, which workers import, of columns."""
+    from pyspark.sql.pandas import functions
+
+    by_arrow: Callable[..., Any] = functions.arrow_udf
+    session.udf.register(name, by_arrow(function, returns))
 
 
 def cores_of(session: SparkSession) -> int:

@@ -22,6 +22,7 @@ STORES: Mapping[str, str] = {
 """The kind of store that each scheme of a URL names."""
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://([^/]*)/*(.*)", re.DOTALL)
+_GLOB = re.compile(r"([*?\[\]{}\\])")
 _ANY_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 _NO_FILES = frozenset({"file", "http", "https"})
 _FILE_URL = re.compile(r"file:(?://localhost(?=/)|//(?!/)|//(?=/)|(?=/))", re.IGNORECASE)
@@ -161,6 +162,15 @@ def spark_location(location: str) -> str:
     place = absolute(location)
     is_s3 = is_remote(place) and parse_url(place).prefix == "s3"
     return f"s3a{place.removeprefix('s3')}" if is_s3 else place
+
+
+def escape_glob(location: str) -> str:
+    r"""A location that Spark's reader takes for itself, where some of its characters would match others.
+
+    >>> escape_glob("/raw/{a}*.json")
+    '/raw/\\{a\\}\\*.json'
+    """
+    return _GLOB.sub(r"\\\1", location)
 
 
 def redacted_url(location: str) -> str:
