@@ -117,7 +117,7 @@ def loaded_files(destination: Destination, dataset: str) -> list[LoadedFile]:
         )
         for row in rows
     ]
-    return sorted(files, key=lambda file: (file.sequence, file.path))
+    return sorted(files, key=lambda file: (file.sequence, file.loaded_at, file.path))
 
 
 def committed_loads(pipeline: Pipeline) -> set[str]:
