@@ -68,11 +68,11 @@ def assert_all_arrived(shop: Pipeline, *modes: str) -> None:
 
 
 def load_in_two_processes(
-    folder: Path, url: str, *modes: str, settings: Mapping[str, str] | None = None
+    folder: Path, url: str, *modes: str, settings: Mapping[str, str] | None = None, **variables: str
 ) -> None:
     """Each has a Spark of its own, with these settings; both begin at the same moment."""
     package, tests = Path(trellis.__file__).parent.parent, Path(__file__).parent.parent.parent
-    environment = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{tests}"}
+    environment = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{tests}", **variables}
     children = [
         subprocess.Popen(
             [
@@ -163,11 +163,11 @@ def killed(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def orders(url: str, by: str, *ids: int) -> None:
+def orders(url: str, by: str, *ids: int, strategy: Any = "delete-insert") -> None:
     """Merge orders, each with a line and a tag of this line."""
     rows = [{"id": id_, "by": by, "lines": [{"by": by, "tags": [by]}]} for id_ in ids]
-    shop = trellis.pipeline("shop", to=url)
-    shop.load(rows, table="orders", mode="merge", keys=("id",), load_id=f"load-{by}")
+    options: dict[str, Any] = {"mode": "merge", "strategy": strategy, "keys": ("id",)}
+    trellis.pipeline("shop", to=url).load(rows, table="orders", load_id=f"load-{by}", **options)
 
 
 def orders_of(url: str, key: str = "id") -> list[tuple[Any, ...]]:
@@ -194,6 +194,45 @@ def test_merges_of_the_same_keys_leave_nested_rows_of_one(url: str) -> None:
         orders(url, "third", 1, 3)
     third = [(id_, *["third"] * 3) for id_ in (1, 3)]
     assert orders_of(url) == sorted([*third, *((id_, *["second"] * 3) for id_ in (2, 4))])
+
+
+@pytest.mark.parametrize("table", ["orders", "orders__lines", "orders__lines__tags"])
+@pytest.mark.parametrize("strategy", ["delete-insert", "upsert", "insert-only"])
+def test_three_merges_of_the_same_keys_leave_nested_rows_of_one(url: str, strategy: str, table: str) -> None:
+    """The third one begins when the second is in the middle, and that when the first is."""
+
+    brought = {"zeroth": (1, 7), "first": (1, 2, 3, 5), "second": (1, 2, 4, 5), "third": (1, 2, 3, 6)}
+
+    def merge(by: str) -> None:
+        orders(url, by, *brought[by], strategy=strategy)
+
+    def second() -> None:
+        with before_merging_into(table, lambda: merge("third")):
+            merge("second")
+
+    merge("zeroth")
+    with before_merging_into(table, second):
+        merge("first")
+    commits_root_last = strategy == "delete-insert" or table == "orders"
+    met = ("third", "second", "first") if commits_root_last else ("first", "second", "third")
+    expected = dict[int, str]()
+    for by in ("zeroth", *met):
+        for id_ in brought[by]:
+            expected[id_] = expected.get(id_, by) if strategy == "insert-only" else by
+    assert orders_of(url) == [(id_, *[by] * 3) for id_, by in sorted(expected.items())]
+
+
+@pytest.mark.parametrize("strategy", ["upsert", "insert-only"])
+def test_a_merge_that_was_killed_after_its_root_leaves_to_others_what_they_replaced(
+    url: str, strategy: str
+) -> None:
+    orders(url, "first", 1, strategy=strategy)
+    with pytest.raises(KeyboardInterrupt), before_merging_into("orders__lines", killed):
+        orders(url, "second", 1, 2, 3, strategy=strategy)
+    orders(url, "third", 2, strategy=strategy)
+    orders(url, "second", 1, 2, 3, strategy=strategy)
+    writers = ("second", "third", "second") if strategy == "upsert" else ("first", "second", "second")
+    assert orders_of(url) == [(id_, *[by] * 3) for id_, by in enumerate(writers, start=1)]
 
 
 def test_a_merge_that_was_killed_before_it_deletes_orphans_does_it_then(

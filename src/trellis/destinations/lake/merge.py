@@ -1,8 +1,14 @@
 """Merges into tables of a lake: one MERGE of Spark for each table, so that each is one commit.
 
 The source of a MERGE has the rows to insert and those whose keys say what to delete or to update. It is
-computed from the staged rows and the tables as they are. A tree is merged from its leaves to its root: what a
-killed load has left to do still sees the root as it was. A rehearsal counts what the MERGE would do.
+computed from the staged rows and the tables as they are. A rehearsal counts what the MERGE would do.
+
+Loads may merge the same keys at the same moment, and a load that was killed goes on later, so the order of
+the tables of a tree matters. With upsert and insert-only the ids of rows follow from their keys. There the
+root comes first: its rows then say which load wrote them, and each load writes the nested rows of its own.
+Otherwise each load gives its rows new ids, and the leaves come first, so that what is left to do still sees
+the root as it was. In the end the nested rows go of root rows that others brought meanwhile and this load
+replaced.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ from trellis.destinations.refusals import duplicate_keys
 from trellis.destinations.row_changes import RowTally
 from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
 from trellis.destinations.sql.keyed import KeyedStatements
+from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.merge import TableTreeStatements
 from trellis.destinations.sql.names import alias_prefix, quoted
 from trellis.destinations.sql.roots import MergeNames, RootStatements, columns_of, merge_columns
@@ -189,23 +196,46 @@ class TreeMerge:
         try:
             marks = self._count_marks(chain)
             self._create_views(chain)
-            for table in reversed(chain.tables):
-                has_rows = table.name in context.files
-                if not (has_rows or chain.replaces) or context.is_committed(table.name):
-                    continue
-                if table == chain.root and self.load.strategy == "upsert":
-                    context.run_merge(table.name, self._upsert_source(chain)).marked = marks[1]
-                    continue
-                tally = context.run_merge(table.name, self._source(chain, table))
-                if table == chain.root:
-                    tally.replaced, tally.marked = marks
-                    tally.ended, tally.changed = tally.changed, 0
-                    if chain.roots.replaces_by_key:
-                        tally.replaced = min(tally.inserted, tally.removed)
+            if self._follows_root(chain):
+                self._merge_root(chain, marks)
+                self._create_views_after_root(chain, context.version_before(root, planned))
+                self._merge_nested(chain)
+            else:
+                self._merge_nested(chain)
+                self._merge_root(chain, marks)
             if self.load.strategy == "delete-insert" and len(chain.tables) > 1 and context.catalog is None:
                 self._delete_orphans(chain, planned)
         finally:
             statements.drop_views()
+
+    def _follows_root(self, chain: TableTreeStatements) -> bool:
+        """Whether nested rows are written after the root rows, which say which load wrote them."""
+        load_id = chain.keys(chain.root.name).load_id
+        is_known = load_id is not None and load_id in self.context.types[chain.root.name]
+        is_keyed = self.load.strategy in ("upsert", "insert-only")
+        return is_keyed and is_known and len(chain.tables) > 1 and self.context.catalog is None
+
+    def _merge_root(self, chain: TableTreeStatements, marks: tuple[int, int]) -> None:
+        context, root = self.context, chain.root
+        if context.is_committed(root.name):
+            return
+        replaced, marked = marks
+        if self.load.strategy == "upsert":
+            context.run_merge(root.name, self._upsert_source(chain)).marked = marked
+            return
+        tally = context.run_merge(root.name, self._source(chain, root))
+        tally.replaced, tally.marked = replaced, marked
+        tally.ended, tally.changed = tally.changed, 0
+        if chain.roots.replaces_by_key:
+            tally.replaced = min(tally.inserted, tally.removed)
+
+    def _merge_nested(self, chain: TableTreeStatements) -> None:
+        """Merge into the nested tables, a child before its parent."""
+        context = self.context
+        for table in reversed(chain.tables[1:]):
+            is_merged = table.name in context.files or chain.replaces
+            if is_merged and not context.is_committed(table.name):
+                context.run_merge(table.name, self._source(chain, table))
 
     def _delete_orphans(self, chain: TableTreeStatements, planned: str) -> None:
         """Delete the nested rows of root rows that other loads brought after this one had planned its own.
@@ -214,13 +244,10 @@ class TreeMerge:
         """
         context, q = self.context, self.context.prefix
         before = context.version_before(chain.root.name, planned)
-        if before == planned:
+        roots = None if before == planned else self._roots_at(chain, before)
+        if roots is None:
             return
-        current, row_id = chain.current(chain.root.name), quoted(chain.roots.row_id)
-        roots = replace(chain.roots, current=f"{current} VERSION AS OF {before}")
-        stored = context.statements.query(f"SELECT * FROM {roots.current}").columns
-        if not merge_columns(chain.root, self.load) | {roots.row_id} <= {*stored}:
-            return  # the columns have got their names since, and no commit came after that
+        current, row_id = chain.current(chain.root.name), quoted(roots.row_id)
         ids = f"SELECT {q}id FROM ({roots.rows_to_delete()}) AS {q}replaced"
         same = f"{q}current.{row_id} = {q}replaced.{q}id"
         gone = f"{ids} WHERE NOT EXISTS (SELECT 1 FROM {current} AS {q}current WHERE {same})"
@@ -229,6 +256,37 @@ class TreeMerge:
             context.delete_rows(
                 table.name, *chain.link(table.name, chain.current, chain.names.rows_to_delete)
             )
+
+    def _roots_at(self, chain: TableTreeStatements, version: str) -> RootStatements | None:
+        """The root table as it was; None where it had no such columns, as with names that it got since."""
+        roots = replace(chain.roots, current=f"{chain.current(chain.root.name)} VERSION AS OF {version}")
+        stored = self.context.statements.query(f"SELECT * FROM {roots.current}").columns
+        return roots if merge_columns(chain.root, self.load) | {roots.row_id} <= {*stored} else None
+
+    def _create_views_after_root(self, chain: TableTreeStatements, before: str) -> None:
+        """The views for nested rows after this load has written root rows into the version `before`.
+
+        Root rows that another load has written since are left to it, with their nested rows.
+        """
+        context, roots, q = self.context, chain.roots, self.context.prefix
+        load_id, written = chain.keys(chain.root.name).load_id, string_literal(context.commit.load_id)
+        assert load_id is not None
+        current, row_id = f"{roots.current} AS {q}current", f"{q}current.{quoted(roots.row_id)}"
+        same = f"{row_id} = {q}rows.{q}id AND {q}current.{quoted(load_id)}"
+        unknown = replace(roots, current=f"(SELECT * FROM {roots.current} WHERE FALSE)").rows_to_insert()
+        is_own = f"EXISTS (SELECT 1 FROM {current} WHERE {same} = {written})"
+        context.statements.create_view(
+            f"{q}rows_to_insert", f"SELECT {q}id, {q}place FROM ({unknown}) AS {q}rows WHERE {is_own}"
+        )
+        if not chain.replaces:
+            return
+        earlier = self._roots_at(chain, before) if before else None
+        staged = f"SELECT {quoted(roots.row_id)} AS {q}id FROM {roots.staged}"
+        replaced = f"{staged} UNION {earlier.rows_to_delete()}" if earlier else staged
+        is_foreign = f"EXISTS (SELECT 1 FROM {current} WHERE {same} IS DISTINCT FROM {written})"
+        context.statements.create_view(
+            f"{q}rows_to_delete", f"SELECT {q}id FROM ({replaced}) AS {q}rows WHERE NOT {is_foreign}"
+        )
 
     def _create_views(self, chain: TableTreeStatements) -> None:
         """Views of root rows to insert and to delete, where nested rows or the statements need them."""
