@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import trellis
-from destinations.lake.catalogs import catalog_settings
+from destinations.lake.catalogs import (
+    catalog_settings,
+    hadoop_catalog,
+    hive_metastore,
+    jdbc_catalog,
+    rest_catalog,
+)
 from destinations.lake.test_replacement import TO_TEXT, killed_when_replaced, while_replacing
 from destinations.lake.test_two_writers import assert_all_arrived, load_in_two_processes
 from destinations.postgres_server import Server, database, postgres
@@ -34,7 +40,6 @@ __all__ = ["database", "postgres"]
 pytestmark = pytest.mark.lake
 
 WAIT = 300
-ORDERS = TableName("shop", "orders")
 OTHER = """
 import json
 import sys
@@ -57,12 +62,17 @@ class Catalog:
     """A catalog that the session of the tests has."""
 
     name: str
+    schema: str
     settings: Mapping[str, str]
     folder: Path
 
     @property
     def url(self) -> str:
-        return f"spark:{self.name}.shop"
+        return f"spark:{self.name}.{self.schema}"
+
+    @property
+    def orders(self) -> TableName:
+        return TableName(self.schema, "orders")
 
     @property
     def shop(self) -> Pipeline:
@@ -74,21 +84,38 @@ class Catalog:
         return store
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
-        rows = self.shop.destination.query("shop", table)
+        rows = self.shop.destination.query(self.schema, table)
         return sorted((tuple(row[column] for column in columns) for row in rows), key=repr)
 
 
-@pytest.fixture(params=["hadoop", "jdbc"])
+@pytest.fixture(scope="session")
+def rest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    with rest_catalog(tmp_path_factory.mktemp("rest")) as options:
+        yield options
+
+
+@pytest.fixture(scope="session")
+def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    with hive_metastore(tmp_path_factory.mktemp("hive")) as options:
+        yield options
+
+
+@pytest.fixture(params=["hadoop", "jdbc", "rest", "hive"])
 def catalog(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Catalog:
-    where = None
-    if request.param == "jdbc":
+    folder = tmp_path / "lake"
+    if request.param == "hadoop":
+        options = hadoop_catalog(folder)
+    elif request.param == "jdbc":
         server: Server = request.getfixturevalue("postgres")
-        where = server.url(request.getfixturevalue("database"))
-    name = f"{request.param}_{secrets.token_hex(4)}"
-    settings = catalog_settings(name, tmp_path / "lake", where)
+        options = jdbc_catalog(folder, server.url(request.getfixturevalue("database")))
+    else:
+        options = request.getfixturevalue(request.param)
+    token = secrets.token_hex(4)
+    name = f"{request.param}_{token}"
+    settings = catalog_settings(name, options)
     for key, value in settings.items():
         spark.conf.set(key, value)
-    return Catalog(name, settings, tmp_path)
+    return Catalog(name, f"shop_{token}", settings, tmp_path)
 
 
 @contextmanager
@@ -137,16 +164,16 @@ def test_rows_are_appended_merged_and_replaced(catalog: Catalog) -> None:
     catalog.shop.load([{"id": 3, "tags": ["d"]}], table="orders", mode="replace")
     assert catalog.rows("orders", "id", "late") == [(3, None)]
     assert catalog.rows("orders__tags", "value") == [("d",)]
-    assert catalog.shop.destination.row_counts("shop")["_dlt_loads"] == 3
+    assert catalog.shop.destination.row_counts(catalog.schema)["_dlt_loads"] == 3
 
 
 def test_columns_get_other_types_and_names(catalog: Catalog) -> None:
     price = Column("price", "decimal", precision=9, scale=2)
     catalog.shop.load([{"id": 1, "price": Decimal("0.50")}], table="orders", columns=[price])
     for types in ({"price": "DECIMAL(12,2)"}, {"id": "STRING"}):
-        catalog.store.alter_table(ORDERS, TableAlteration(types=types))
-    catalog.store.alter_table(ORDERS, TableAlteration(renamed={"price": "amount"}))
-    columns = catalog.shop.destination.catalog("shop")["orders"].columns
+        catalog.store.alter_table(catalog.orders, TableAlteration(types=types))
+    catalog.store.alter_table(catalog.orders, TableAlteration(renamed={"price": "amount"}))
+    columns = catalog.shop.destination.catalog(catalog.schema)["orders"].columns
     assert (columns["id"], columns["amount"]) == ("STRING", "DECIMAL(12,2)")
     assert catalog.rows("orders", "id", "amount") == [("1", Decimal("0.50"))]
     catalog.shop.load([{"id": 2, "amount": Decimal("1000000000.50")}], table="orders")
@@ -159,12 +186,12 @@ def test_what_others_append_while_rows_are_replaced_stays_or_is_named(
     catalog.shop.load([{"id": 1}], table="orders")
     with other_process(catalog) as load:
         with while_replacing(spark, catalog.folder, lambda: load([{"id": 2}])):
-            catalog.store.alter_table(ORDERS, TO_TEXT)
+            catalog.store.alter_table(catalog.orders, TO_TEXT)
         assert catalog.rows("orders", "id") == [("1",), ("2",)]
         (catalog.folder / "done").unlink()
         to_number = TableAlteration(types={"id": "BIGINT"})
         with killed_when_replaced(), while_replacing(spark, catalog.folder, lambda: load([{"id": "3"}])):
-            catalog.store.alter_table(ORDERS, to_number)
+            catalog.store.alter_table(catalog.orders, to_number)
     with pytest.raises(DestinationError, match="has not committed again what other writers") as refused:
         catalog.shop.load([{"id": 4}], table="orders")
     message = str(refused.value)
@@ -179,3 +206,18 @@ def test_processes_write_at_once(catalog: Catalog, tmp_path: Path) -> None:
     modes = ("append", "delete-insert")
     load_in_two_processes(tmp_path, catalog.url, *modes, settings=catalog.settings)
     assert_all_arrived(catalog.shop, *modes)
+
+
+def test_processes_write_delta_tables_of_a_hive_metastore(tmp_path: Path, hive: Mapping[str, str]) -> None:
+    """Whether a session has one, it learns before it starts."""
+    modes, schema = ("append", "upsert"), f"shop_{secrets.token_hex(4)}"
+    settings = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.hive.metastore.uris": hive["uri"],
+    }
+    submitted = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    load_in_two_processes(
+        tmp_path, f"spark:spark_catalog.{schema}", *modes, PYSPARK_SUBMIT_ARGS=f"{submitted} pyspark-shell"
+    )
+    (folder,) = tmp_path.glob(f"*/warehouse/{schema}.db")  # of the process that created it
+    assert_all_arrived(trellis.pipeline("shop", to=f"delta:{folder}"), *modes)
