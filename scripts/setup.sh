@@ -117,8 +117,9 @@ else
     say "no Maven or no JDK, so tests of Kafka and \`make test-pinot\` cannot run: apt-get install maven openjdk-$version-jdk-headless (as root)"
 fi
 # --- Delta Lake and Iceberg ----------------------------------------------------------------------
-# Their jars are fetched once; the tests that merge into such tables need them.
-if command -v mvn >/dev/null && scripts/lake-jars >/dev/null; then
+# Their jars are fetched once, and those of Iceberg's REST catalog; the tests that merge into such tables need them.
+if command -v mvn >/dev/null && scripts/lake-jars >/dev/null &&
+    scripts/lake-jars tests/destinations/lake/servers/pom.xml >/dev/null; then
     say "Delta Lake and Iceberg: jars for Spark"
 else
     say "no jars of Delta Lake and Iceberg, so \`make test-lake\` cannot run: install Maven, and see that it reaches its repository"
