@@ -23,6 +23,17 @@ def test_the_sentence_of_a_condition_ends_where_its_cause_begins() -> None:
     )
 
 
+def test_the_sentence_of_a_condition_has_neither_a_plan_nor_half_a_sentence() -> None:
+    text = "[DELTA_PATH_DOES_NOT_EXIST] lake doesn't exist, or is not a Delta table.;\nResolvedTable lake, x"
+    assert str(statement_failure(ValueError(text), "spark_catalog.shop")) == (
+        "spark_catalog.shop: Spark refused: lake doesn't exist, or is not a Delta table"
+    )
+    text = f"[TABLE_OR_VIEW_NOT_FOUND] The table cannot be found. {'Verify. ' * 40} SQLSTATE: 42P01; line 1"
+    sentence = str(statement_failure(ValueError(text), "spark_catalog.shop"))
+    assert sentence.startswith("spark_catalog.shop: Spark refused: The table cannot be found. Verify. ")
+    assert sentence.endswith("Verify")
+
+
 def test_packages_that_may_be_why_spark_did_not_start() -> None:
     failure = Exception("Java gateway process exited")
     assert str(start_failure(failure, "local mode", "io.delta:delta-spark_4.1_2.13:4.4.0")) == (

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from trellis.destinations.base import CatalogTable
+from trellis.destinations.catalog import changed_catalog
 from trellis.errors import SchemaError
 from trellis.warehouses.alterations import Alteration
 
@@ -20,7 +21,7 @@ class NameChanges:
     `catalog` has the tables as they are then.
     """
 
-    catalog: dict[str, CatalogTable]
+    catalog: Mapping[str, CatalogTable]
     tables: dict[str, str] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
     renamed_columns: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -37,7 +38,7 @@ class NameChanges:
         >>> changes.catalog["orders"].columns, changes.stored_column("orders", "n")
         ({'id': 'BIGINT', 'n': 'BIGINT'}, 'qty')
         """
-        changes = NameChanges(dict(catalog))
+        changes = NameChanges(catalog)
         for alteration in alterations:
             changes._add(alteration)
         return changes
@@ -58,23 +59,27 @@ class NameChanges:
         match alteration.kind:
             case "rename table":
                 _refuse_taken(f"table {alteration.name}", alteration.name, self.catalog)
-                self.catalog[alteration.name] = replace(self.catalog.pop(name), name=alteration.name)
+                renamed = {alteration.name: replace(table, name=alteration.name)}
+                self.catalog = changed_catalog(self.catalog, (name,), renamed)
                 self.tables[name] = alteration.name
             case "drop table":
-                del self.catalog[name]
+                self.catalog = changed_catalog(self.catalog, (name,))
                 self.dropped.append(name)
             case "rename column" if alteration.column in table.columns:
                 place = f"table {name}, column {alteration.name}"
                 _refuse_taken(place, alteration.name, table.columns)
                 self.renamed_columns.setdefault(name, {})[alteration.column] = alteration.name
                 names = {column: column for column in table.columns} | {alteration.column: alteration.name}
-                self.catalog[name] = _with_columns(table, names)
+                self._change_columns(table, names)
             case "drop column" if alteration.column in table.columns:
                 self.dropped_columns.setdefault(name, []).append(alteration.column)
                 names = {column: column for column in table.columns if column != alteration.column}
-                self.catalog[name] = _with_columns(table, names)
+                self._change_columns(table, names)
             case _:
                 pass
+
+    def _change_columns(self, table: CatalogTable, names: Mapping[str, str]) -> None:
+        self.catalog = changed_catalog(self.catalog, changed={table.name: _with_columns(table, names)})
 
 
 def _with_columns(table: CatalogTable, names: Mapping[str, str]) -> CatalogTable:

@@ -99,8 +99,9 @@ class _Look:
                 yield from self._table(table)
         known = {self._folded(name) for schema in self.stored for name in schema.tables}
         known |= {self._folded(table.name) for table in tables}
-        for name, real in self.catalog.items():
-            if self._folded(name) not in known and not self._is_ours(name) and not real.is_view:
+        for name in self.catalog:
+            is_known = self._folded(name) in known or self._is_ours(name)
+            if not is_known and not self.catalog[name].is_view:
                 yield Drift("unknown table", name, None, "no stored schema knows it", "leaves it alone")
 
     def _table(self, table: Table) -> Iterator[Drift]:

@@ -198,6 +198,18 @@ def test_a_name_that_delta_does_not_allow_is_refused(root: Path) -> None:
     assert [row["a"] for row in rows_of(root, "orders", "a")] == [1]
 
 
+def test_a_table_that_nobody_can_read_does_not_stop_loads_into_others(delta: Pipeline, root: Path) -> None:
+    delta.load([{"id": 1}], table="orders")
+    log = root / "old" / "_delta_log" / "00000000000000000000.json"
+    log.parent.mkdir(parents=True)
+    log.write_text("{nonsense")
+    assert delta.load([{"id": 2}], table="orders").rows.loaded == 1
+    assert delta.read("orders").arrow().num_rows == 2
+    for read in (lambda: delta.load([{"id": 3}], table="old"), lambda: delta.read("old").arrow()):
+        with pytest.raises(DestinationError, match=f"^{root}/old: Delta refused: Kernel error: Json error"):
+            read()
+
+
 def test_a_plan_changes_nothing(delta: Pipeline, root: Path) -> None:
     report = delta.plan([{"id": 1}], table="orders")
     created = f"CREATE TABLE delta.`{root}/orders` (`id` BIGINT, "

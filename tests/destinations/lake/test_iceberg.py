@@ -211,6 +211,36 @@ def test_a_commit_that_was_stopped_before_its_hint_counts(iceberg: Pipeline, roo
     assert rows_of(root, "orders", "id") == [{"id": 1}, {"id": 2}, {"id": 3}]
 
 
+def test_without_a_hint_the_files_say_which_metadata_is_the_newest(iceberg: Pipeline, root: Path) -> None:
+    for number in range(4):
+        iceberg.load([{"id": number}], table="orders")
+    metadata = root / "main" / "orders" / "metadata"
+    (metadata / "v1.metadata.json").unlink()  # as Iceberg does where the table asks for it
+    for number, hint in enumerate(("", "lost", None), start=4):
+        (metadata / "version-hint.text").unlink()
+        if hint is not None:
+            (metadata / "version-hint.text").write_text(hint)
+        iceberg.load([{"id": number}], table="orders")
+    assert sorted(row["id"] for row in iceberg.read("orders").arrow().to_pylist()) == [*range(7)]
+
+
+def test_a_table_that_nobody_can_read_does_not_stop_loads_into_others(iceberg: Pipeline, root: Path) -> None:
+    iceberg.load([{"id": 1}], table="orders")
+    metadata = root / "main" / "old" / "metadata" / "v1.metadata.json"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("{nonsense")
+    assert iceberg.load([{"id": 2}], table="orders").rows.loaded == 1
+    assert iceberg.read("orders").arrow().num_rows == 2
+    for read in (lambda: iceberg.load([{"id": 3}], table="old"), lambda: iceberg.read("old").arrow()):
+        with pytest.raises(DestinationError) as refused:
+            read()
+        assert str(refused.value) == (
+            f"{metadata}: pyiceberg does not read it as the metadata of a table (Invalid JSON: key must be a "
+            "string at line 1 column 2); restore the file if it is damaged, or load through a catalog of "
+            "Spark (spark:CATALOG.SCHEMA)"
+        )
+
+
 def test_a_plan_changes_nothing(iceberg: Pipeline, root: Path) -> None:
     report = iceberg.plan([{"id": 1}], table="orders")
     assert any("CREATE TABLE" in statement for statement in report.statements)

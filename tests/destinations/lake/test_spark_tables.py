@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ import pytest
 import trellis
 from trellis.destinations.iceberg.session import iceberg_catalog
 from trellis.destinations.row_changes import RowChanges
-from trellis.errors import DestinationError
+from trellis.errors import DestinationError, TrellisError
 from trellis.pipelines.report import Report
 
 if TYPE_CHECKING:
@@ -80,6 +82,59 @@ def test_a_catalog_of_the_session_gets_tables_of_its_format(spark: SparkSession,
         "catalog unknown: the Spark session has no catalog of that name whose tables commit, such as one of "
         "Delta Lake or Iceberg; set spark.sql.catalog.unknown to its class"
     )
+
+
+@pytest.fixture
+def mart(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
+    """A schema of Spark's own catalog with tables and views that no load made, or that nobody can read."""
+    for statement in (
+        f"CREATE SCHEMA mart LOCATION '{tmp_path}/mart'",
+        "CREATE TABLE mart.plain (a INT, b STRING) USING parquet",
+        "INSERT INTO mart.plain VALUES (1, 'x')",
+        "CREATE TABLE mart.known (Provider STRING, id BIGINT) USING delta",
+        "CREATE VIEW mart.shown AS SELECT a FROM mart.plain",
+        "CREATE TABLE mart.gone (a INT) USING delta",
+        "CREATE VIEW mart.broken AS SELECT a FROM mart.gone",
+        "DROP TABLE mart.gone",
+        f"CREATE TABLE mart.lost (a INT) USING delta LOCATION '{tmp_path}/lost'",
+    ):
+        spark.sql(statement)
+    shutil.rmtree(tmp_path / "lost")
+    yield "spark:spark_catalog.mart"
+    spark.sql("DROP SCHEMA mart CASCADE")
+
+
+def test_what_else_is_in_a_schema_does_not_stop_loads(spark: SparkSession, mart: str) -> None:
+    shop = trellis.pipeline("shop", to=mart)
+    for _ in range(2):
+        assert shop.load([{"n": 1, "tags": ["a"]}], table="orders").rows.loaded == 1
+    assert rows_of(spark, "SELECT n FROM mart.orders") == [{"n": 1}, {"n": 1}]
+    assert shop.plan([{"n": 1}], table="orders").rows.loaded == 1
+    nested = trellis.read(mart, "orders", nested=True, system_columns=False).arrow()
+    assert nested.to_pylist() == [{"n": 1, "tags": ["a"]}, {"n": 1, "tags": ["a"]}]
+
+
+def test_a_load_says_which_table_of_a_schema_cannot_take_its_rows(
+    spark: SparkSession, mart: str, tmp_path: Path
+) -> None:
+    shop = trellis.pipeline("shop", to=mart)
+    refusals = dict[str, str]()
+    for table in ("plain", "shown", "broken", "lost"):
+        with pytest.raises(TrellisError) as refused:
+            shop.load([{"a": 2}], table=table)
+        refusals[table] = str(refused.value)
+    is_view = "it is a view in the destination, and a load needs a table; rename the one or the other"
+    assert refusals == {
+        "plain": "spark_catalog.mart, table plain: it is a table of parquet, and loads need one of Delta "
+        "Lake, which keeps what each commit brought; convert it, or load into another",
+        "shown": f"table shown: {is_view}; nothing was loaded",
+        "broken": f"table broken: {is_view}; nothing was loaded",
+        "lost": f"spark_catalog.mart: Spark refused: file:{tmp_path}/lost doesn't exist, or is not a Delta "
+        "table",
+    }
+    assert shop.load([{"id": 1, "Provider": "p"}], table="known").rows.loaded == 1
+    assert trellis.read(mart, "plain").arrow().to_pylist() == [{"a": 1, "b": "x"}]
+    assert trellis.read(mart, "shown").arrow().to_pylist() == [{"a": 1}]
 
 
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])

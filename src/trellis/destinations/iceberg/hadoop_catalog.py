@@ -1,7 +1,7 @@
 """Iceberg's Hadoop catalog without a JVM: the files in a table's folder say which metadata is the newest.
 
 A commit writes `metadata/v8.metadata.json` where `v7` was the newest, and loses if there is such a file.
-`version-hint.text` names a version that is not much older.
+`version-hint.text` names a version that is not much older; without it the files themselves tell.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 import secrets
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError as PydanticError
 from pyiceberg.catalog.noop import NoopCatalog
-from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, ValidationError
 from pyiceberg.io import load_file_io
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
@@ -25,10 +26,12 @@ from pyiceberg.table.update import AddSnapshotUpdate, TableRequirement, TableUpd
 
 from trellis.destinations.folder import explain_os_errors, sync_to_disk, write_durably
 from trellis.destinations.iceberg.object_store import file_io_properties
-from trellis.destinations.lake.files import child, storage_of
+from trellis.destinations.lake.files import child, list_files, storage_of
 from trellis.destinations.lake.formats import LABEL_PROPERTY
 from trellis.destinations.lake.store import LabelConflict
+from trellis.destinations.refusals import first_line
 from trellis.engine.storage.location import is_remote
+from trellis.errors import DestinationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,14 +57,23 @@ class HadoopCatalog(NoopCatalog):
     def location(self, identifier: Identifier) -> str:
         return child(self.warehouse, *identifier)
 
+    def has_table(self, identifier: Identifier) -> bool:
+        return _newest_metadata(self.location(identifier)) is not None
+
     def load_table(self, identifier: str | Identifier) -> Table:
-        """Raises NoSuchTableError."""
+        """Raises NoSuchTableError, DestinationError."""
         identifier = self.identifier_to_tuple(identifier)
         location = _newest_metadata(self.location(identifier))
         if location is None:
             raise NoSuchTableError(".".join(identifier))
         io = load_file_io(self.properties, location)
-        metadata = FromInputFile.table_metadata(io.new_input(location))
+        try:
+            metadata = FromInputFile.table_metadata(io.new_input(location))
+        except (ValidationError, ValueError) as bad:
+            raise DestinationError(
+                f"{location}: pyiceberg does not read it as the metadata of a table ({_reason(bad)}); "
+                "restore the file if it is damaged, or load through a catalog of Spark (spark:CATALOG.SCHEMA)"
+            ) from bad
         return _LoadedTable(identifier, metadata, location, io, self)
 
     def add_table(
@@ -101,6 +113,11 @@ class _LoadedTable(Table):
         return self
 
 
+def _reason(bad: Exception) -> str:
+    cause = bad.__cause__
+    return str(cause.errors()[0]["msg"]) if isinstance(cause, PydanticError) else first_line(bad)
+
+
 def _check_columns(planned: TableMetadata, current: TableMetadata) -> None:
     if planned.current_schema_id != current.current_schema_id:
         raise CommitFailedException("the columns of the table changed meanwhile")
@@ -130,15 +147,25 @@ def _refuse_second(metadata: TableMetadata, updates: tuple[TableUpdate, ...]) ->
 
 def _newest_metadata(table: str) -> str | None:
     """The location of the newest metadata of a table."""
-    storage, folder = storage_of(table), child(table, "metadata")
-    hint, number = child(folder, _HINT), 0
-    if storage.status(hint) is not None:
-        with storage.open_input(hint) as stream:
-            number = int(stream.read())
-    newest = _find_version(folder, number)
+    folder = child(table, "metadata")
+    number = _hint(child(folder, _HINT))
+    newest = _find_version(folder, number) if number else None
+    if newest is None:
+        versions = (_VERSION.fullmatch(name) for name in list_files(folder))
+        number = max((int(version[1]) for version in versions if version), default=0)
+        newest = _find_version(folder, number)
     while later := _find_version(folder, number + 1):
         number, newest = number + 1, later
     return newest
+
+
+def _hint(location: str) -> int:
+    """The version that a hint names, 0 where there is none: a crash may leave the file empty."""
+    if storage_of(location).status(location) is None:
+        return 0
+    with storage_of(location).open_input(location) as stream:
+        text = stream.read()
+    return int(text) if text.strip().isdigit() else 0
 
 
 def _find_version(folder: str, number: int) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
+from trellis.destinations.catalog import TableLookup
 from trellis.destinations.folder import explain_os_errors
 from trellis.destinations.iceberg.session import iceberg_catalog, iceberg_session, iceberg_settings
 from trellis.destinations.lake.files import check_folders, child, list_folders, place_file, storage_of
@@ -54,17 +55,16 @@ class IcebergStore:
         self.root = root
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
-        tables = (TableName(dataset, name) for name in list_folders(child(self.root, dataset)))
-        described = ((name.table, self.find_table(name)) for name in tables)
-        return {name: table for name, table in described if table is not None}
+        names = (TableName(dataset, folder) for folder in list_folders(child(self.root, dataset)))
+        return TableLookup(
+            {name.table: partial(self._describe_table, name) for name in names if self._exists(name)}
+        )
 
     def find_table(self, name: TableName) -> CatalogTable | None:
-        from pyiceberg.exceptions import NoSuchTableError
+        return self._describe_table(name) if self._exists(name) else None
 
-        try:
-            table = self._load(name)
-        except NoSuchTableError:
-            return None
+    def _describe_table(self, name: TableName) -> CatalogTable:
+        table = self._load(name)
         schema = table.schema()
         columns = _columns_of(table)
         return CatalogTable(
@@ -306,8 +306,11 @@ class IcebergStore:
         session = partial(iceberg_session, self.root)
         return SparkTables(session, self.root, self.warehouse, lambda _: ICEBERG_FORMAT, self.sql_name)
 
+    def _exists(self, name: TableName) -> bool:
+        return self._catalog.has_table((name.dataset, name.table))
+
     def _load(self, name: TableName) -> IcebergTable:
-        """Raises NoSuchTableError."""
+        """Raises NoSuchTableError, DestinationError."""
         return self._catalog.load_table((name.dataset, name.table))
 
     def _location(self, name: TableName) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, CommitConflict
+from trellis.destinations.catalog import TableLookup
 from trellis.destinations.folder import explain_os_errors
 from trellis.destinations.lake.files import check_folders, child, list_folders, place_file, storage_of
 from trellis.destinations.lake.formats import COLUMN_MAPPING, DELTA_FORMAT
@@ -65,14 +66,15 @@ class DeltaStore:
         self.root = root
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
-        folder = child(self.root, dataset)
-        tables = (TableName(dataset, name) for name in list_folders(folder))
-        described = ((name.table, self.find_table(name)) for name in tables)
-        return {name: table for name, table in described if table is not None}
+        names = (TableName(dataset, folder) for folder in list_folders(child(self.root, dataset)))
+        return TableLookup(
+            {name.table: partial(self._describe_table, name) for name in names if self._exists(name)}
+        )
 
     def find_table(self, name: TableName) -> CatalogTable | None:
-        if not self._exists(name):
-            return None
+        return self._describe_table(name) if self._exists(name) else None
+
+    def _describe_table(self, name: TableName) -> CatalogTable:
         table = self._open(name)
         columns = _columns_of(table)
         return CatalogTable(

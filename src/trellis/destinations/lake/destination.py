@@ -19,6 +19,7 @@ from trellis.destinations.base import (
     Parallel,
     one_by_one,
 )
+from trellis.destinations.catalog import TableLookup
 from trellis.destinations.folder import make_folder
 from trellis.destinations.lake.load import LakeLoad
 from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
@@ -165,11 +166,12 @@ class Lake:
             return {str(value) for value in keys.column(0).to_pylist()}
 
     def row_counts(self, dataset: str) -> Mapping[str, int]:
-        return {
-            name: self.store.count_rows(TableName(dataset, name))
-            for name, table in self.store.catalog(dataset).items()
-            if not table.is_view
-        }
+        catalog = self.store.catalog(dataset)
+
+        def count_rows(name: str) -> int:
+            return 0 if catalog[name].is_view else self.store.count_rows(TableName(dataset, name))
+
+        return TableLookup({name: partial(count_rows, name) for name in catalog})
 
     def history(self, dataset: str, metadata: MetadataTables) -> list[dict[str, Any]]:
         if self.store.find_table(TableName(dataset, metadata.versions)) is None:

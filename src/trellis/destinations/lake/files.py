@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trellis.destinations.folder import explain_os_errors, link_file, staging_root, sync_to_disk
 from trellis.destinations.lake.store import TableName
@@ -38,17 +38,28 @@ def staging_folders(root: str) -> tuple[str, str | None]:
 
 def list_folders(location: str) -> Sequence[str]:
     """The names of the folders in a folder, sorted; none where there is no such folder."""
+    return sorted(name for name, is_folder in _list(location) if is_folder)
+
+
+def list_files(location: str) -> Sequence[str]:
+    """The names of the files in a folder, sorted; none where there is no such folder."""
+    return sorted(name for name, is_folder in _list(location) if not is_folder)
+
+
+def _list(location: str) -> Iterator[tuple[str, bool]]:
+    """The names in a folder, and whether they are those of folders."""
     if not is_remote(location):
-        names = os.listdir(location) if os.path.isdir(location) else []
-        return sorted(name for name in names if os.path.isdir(os.path.join(location, name)))
+        for name in os.listdir(location) if os.path.isdir(location) else ():
+            yield name, os.path.isdir(os.path.join(location, name))
+        return
     from pyarrow.fs import FileSelector
 
     storage = storage_of(location)
     with storage.explained(location):
         path, files = storage.arrow_path(location)
         assert files is not None
-        infos = files.get_file_info(FileSelector(path, allow_not_found=True))
-    return sorted(info.base_name for info in infos if not info.is_file)
+        for info in files.get_file_info(FileSelector(path, allow_not_found=True)):
+            yield info.base_name, not info.is_file
 
 
 def place_file(source: str, target: str) -> None:

@@ -16,6 +16,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from trellis.destinations.base import CatalogTable, Commit, CommitConflict
+from trellis.destinations.catalog import changed_catalog
 from trellis.destinations.lake.layout import TableLayout
 from trellis.destinations.lake.merge import MergeContext, SparkMerge, is_merge, merges_of
 from trellis.destinations.lake.staged import DataFile, TableFiles, change_batch
@@ -72,8 +73,7 @@ class LakeLoad:
     def rehearse(self) -> Mapping[str, RowChanges]:
         """What the load would do to the rows of its tables. Raises what `check` does."""
         self.check()
-        kept = {name: table for name, table in self._catalog.items() if name not in self._emptied}
-        for merge in self._merges_of(kept):
+        for merge in self._merges_of(changed_catalog(self._catalog, self._emptied)):
             merge.execute()
         for name in self._written_tables():
             self._tally(name)
@@ -353,8 +353,7 @@ class LakeLoad:
     @cached_property
     def _catalog(self) -> Mapping[str, CatalogTable]:
         """The tables that are there when names have changed and those to drop are gone."""
-        known = self._names.catalog
-        return {name: table for name, table in known.items() if name not in self.commit.reset.drop}
+        return changed_catalog(self._names.catalog, self.commit.reset.drop)
 
     @cached_property
     def _emptied(self) -> Sequence[str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from trellis.destinations.base import CatalogTable, CommitConflict
+from trellis.destinations.catalog import TableLookup
 from trellis.destinations.lake.formats import DELTA_FORMAT, FORMATS, ICEBERG_FORMAT, TableFormat
 from trellis.destinations.lake.session import catalog_class
 from trellis.destinations.lake.spark_tables import SparkTables
@@ -20,6 +23,7 @@ from trellis.warehouses.warehouse import Warehouse
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_ABOUT_TABLE = "# Detailed Table Information"
 _MOMENTS, _MOMENT = 10, 0.3
 """How often at most, and after how many seconds, a look is taken for what another load creates."""
 
@@ -41,7 +45,7 @@ class SparkStore(SparkTables):
             return {}
         rows = self.spark.run(f"SHOW TABLES IN {self._namespace(dataset)}")
         names = sorted(row["tableName"] for row in rows if not row["isTemporary"])
-        return {name: self.describe(TableName(dataset, name)) for name in names}
+        return TableLookup({name: partial(self.describe, TableName(dataset, name)) for name in names})
 
     def find_table(self, name: TableName) -> CatalogTable | None:
         with self.spark.explained():
@@ -49,18 +53,37 @@ class SparkStore(SparkTables):
         return self.describe(name) if exists else None
 
     def describe(self, name: TableName) -> CatalogTable:
-        table = super().describe(name)
         with self.spark.explained():
-            description = self.spark.session.catalog.getTable(self._sql_name(name)).description
-        return replace(
-            table, comments={**(table.comments or {}), **({"": description} if description else {})}
-        )
+            entry = self.spark.session.catalog.getTable(self._sql_name(name))
+        is_view, comment = "VIEW" in (entry.tableType or ""), entry.description
+        try:
+            table = super().describe(name)
+        except DestinationError:
+            if not is_view:
+                raise
+            table = CatalogTable(name.table)  # what the view shows is gone
+        comments = {**(table.comments or {}), **({"": comment} if comment else {})}
+        return replace(table, is_view=is_view, comments=comments)
 
     def check_names(self, name: TableName, table: Table, columns: Iterable[str]) -> None:
         """How tables may be called is known to their catalog alone."""
         is_known = self._exists(name.dataset) and self._has_table(name)
+        if is_known:
+            self._check_format(name)
         if not (is_known and self._is_set(name, self.format.mapping_property)):
             self.format.check_columns(table, columns)
+
+    def _check_format(self, name: TableName) -> None:
+        """A catalog may have tables of other formats, too, which keep no commits. Raises DestinationError."""
+        rows = self.spark.run(f"DESCRIBE TABLE EXTENDED {self._sql_name(name)}")
+        about = dropwhile(lambda row: row["col_name"] != _ABOUT_TABLE, rows)
+        format_ = next((row["data_type"] for row in about if row["col_name"] == "Provider"), "")
+        warehouse = self.format.warehouse
+        if format_ and format_.lower() != warehouse.name:
+            raise DestinationError(
+                f"{self.where}, table {name.table}: it is a table of {format_}, and loads need one of "
+                f"{warehouse.title}, which keeps what each commit brought; convert it, or load into another"
+            )
 
     def create_table(self, name: TableName, table: Table, types: Mapping[str, str]) -> None:
         self._create_namespace(name.dataset)

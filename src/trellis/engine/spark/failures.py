@@ -35,7 +35,7 @@ _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while read
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
 _FRAME = re.compile(r"\s*at [\w.$]+\(?")
 _CONDITION = re.compile(
-    r"\[[A-Z][A-Z_]+(?:\.[A-Z_]+)*\] (.+?)(?= SQLSTATE:|\n\s*at |\n\n|\n\w+Error: |$)", re.DOTALL
+    r"\[[A-Z][A-Z_]+(?:\.[A-Z_]+)*\] (.+?)(?= SQLSTATE:|;\n|\n\s*at |\n\n|\n\w+Error: |$)", re.DOTALL
 )
 LIMIT = 300
 
@@ -129,9 +129,12 @@ def _unreadable_file(text: str) -> UsageError | None:
 
 
 def _condition(text: str) -> str:
-    """The sentence of Spark's error condition, without its name and state."""
+    """The sentences of Spark's error condition, without its name, its state and the plan of a query."""
     condition = _CONDITION.search(text)
-    return " ".join(condition[1].split())[:LIMIT].rstrip(".") if condition else ""
+    sentences = " ".join(condition[1].split()) if condition else ""
+    if len(sentences) > LIMIT:
+        sentences = sentences[:LIMIT].rpartition(". ")[0] or sentences[:LIMIT]
+    return sentences.rstrip(".")
 
 
 def start_failure(failure: Exception, address: str, packages: str = "") -> SparkError:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from trellis.destinations.base import Destination
+    from trellis.destinations.base import CatalogTable, Destination
 
 LAST = "last"
 
@@ -66,9 +66,8 @@ class Dataset:
         return StoredTable(self, name, load_id, nested, system_columns)
 
     @cached_property
-    def _catalog(self) -> Mapping[str, Mapping[str, Any]]:
-        tables = self.destination.catalog(self.dataset)
-        return {name: table.types for name, table in tables.items()}
+    def _catalog(self) -> Mapping[str, CatalogTable]:
+        return self.destination.catalog(self.dataset)
 
     @cached_property
     def _schema(self) -> Schema:
@@ -127,7 +126,7 @@ class Dataset:
         prefix = get_dialect(self.dialect).capabilities.system_prefix
         return [
             name
-            for name in self._catalog[table]
+            for name in self._catalog[table].types
             if system_columns or not (name in kept or is_system(name.lower(), prefix))
         ]
 
@@ -137,8 +136,8 @@ class Dataset:
 
         batches = [pa.Table.from_batches([batch]) for batch in self.destination.batches(self.dataset, table)]
         if batches:
-            return pa.concat_tables(batches, promote_options="default").select([*self._catalog[table]])
-        types = self._catalog[table].items()
+            return pa.concat_tables(batches, promote_options="default").select([*self._catalog[table].types])
+        types = self._catalog[table].types.items()
         fields = [(name, arrow_type(Column(name, data_type or "text"))) for name, data_type in types]
         return pa.schema(fields).empty_table()
 
@@ -228,12 +227,12 @@ class StoredTable:
             if child.name not in source._catalog or not source._columns(child.name, False):
                 continue
             short = child.name.removeprefix(f"{name}{source._separator}")
-            free = child.name if short in source._catalog[name] else short
+            free = child.name if short in source._catalog[name].types else short
             children.append(self._read_table(child.name, numbers, relation, free, False))
         return ReadTable(
             name,
             relation.format(number),
-            [*source._catalog[name]],
+            [*source._catalog[name].types],
             shown,
             source._keys(name),
             field_name,
