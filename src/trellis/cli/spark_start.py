@@ -6,6 +6,8 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 
+from trellis.engine.input.source_format import named_format
+from trellis.engine.storage.location import is_remote
 from trellis.pipelines.config import Config
 from trellis.pipelines.engine import engine_of
 
@@ -19,14 +21,21 @@ Reading lines through Spark into Python: 7 processor seconds less for the start,
 def start_engine(config: Config, sources: Sequence[str]) -> None:
     """Begin to start Spark, if the command will need it: not for sources that are not there.
 
-    Raises UsageError, SparkError.
+    What remote sources need of Spark is known when they have been looked at. Raises UsageError, SparkError.
     """
     if engine_of(config.engine, config.master, config.remote) == "inline":
         return
+    from trellis.destinations import request_packages
+    from trellis.engine.spark.packages import request_storage
     from trellis.engine.spark.session import start_session
 
-    sizes = [_size(source) for source in sources]
-    if None not in sizes:
+    if config.to:
+        request_packages(config.to)
+    for location in filter(None, (config.staging, config.checkpoint)):
+        request_storage(location)
+    named, sizes = named_format(sources, config.format), [_size(source) for source in sources]
+    needs_more = any(map(is_remote, sources)) or (named is not None and named.package)
+    if None not in sizes and not needs_more:
         start_session(config.master, config.remote, short=sum(size or 0 for size in sizes) <= SHORT)
 
 

@@ -51,20 +51,29 @@ def open_destination(url: str) -> Destination:
     'direct'
     """
     base, naming = split_naming(url)
-    scheme, colon, _ = base.partition(":")
-    registration = _registration_of(scheme) if colon else None
-    if registration is None:
-        forms = ", ".join(sorted(other.url_form for other in registrations().values()))
-        hint = nearest(scheme, _schemes()) if colon else f"; write one of {forms}"
-        raise UsageError(f"{redacted(url)!r} names no destination{hint}")
+    registration = _registration_of(base, url)
+    registration.request_packages(base)
     destination = registration.open(base)
     if naming is not None:
         destination.abilities = replace(destination.abilities, naming=get_naming(naming).name)
     return destination
 
 
-def _registration_of(scheme: str) -> Registration | None:
-    return _GROUP.find(scheme) or _schemes().get(scheme)
+def request_packages(url: str) -> None:
+    """Let a session that starts in this process have what a destination needs of it. Raises UsageError."""
+    base, _ = split_naming(url)
+    _registration_of(base, url).request_packages(base)
+
+
+def _registration_of(base: str, url: str) -> Registration:
+    """What opens a URL, which has no naming convention any more in `base`. Raises UsageError."""
+    scheme, colon, _ = base.partition(":")
+    registration = (_GROUP.find(scheme) or _schemes().get(scheme)) if colon else None
+    if registration is None:
+        forms = ", ".join(sorted(other.url_form for other in registrations().values()))
+        hint = nearest(scheme, _schemes()) if colon else f"; write one of {forms}"
+        raise UsageError(f"{redacted(url)!r} names no destination{hint}")
+    return registration
 
 
 def _schemes() -> Mapping[str, Registration]:

@@ -23,3 +23,5 @@ class Registration:
     """How a URL is written, such as `duckdb:PATH`."""
     other_schemes: tuple[str, ...] = ()
     """Schemes of its URLs besides its name."""
+    request_packages: Callable[[str], None] = lambda _: None
+    """Requests what a Spark session needs for a URL, before one starts in this process. Raises UsageError."""

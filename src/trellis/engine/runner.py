@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from trellis.engine.parallel import in_threads
@@ -22,6 +22,10 @@ class Runner(Protocol):
 
     def wait(self) -> None:
         """Wait until tasks can run. Raises SparkError."""
+        ...
+
+    def conf_before_start(self) -> Mapping[str, str] | None:
+        """The conf that tasks will run with, where they have not started and it is known; else None."""
         ...
 
     def cores(self) -> int:
@@ -49,6 +53,9 @@ class InlineRunner:
 
     def wait(self) -> None:
         return
+
+    def conf_before_start(self) -> Mapping[str, str] | None:
+        return None
 
     def cores(self) -> int:
         return 1

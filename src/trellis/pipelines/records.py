@@ -17,9 +17,10 @@ from trellis.engine.records.files import FileRecords, ItemRecords, Records
 from trellis.engine.records.items import Chunks
 from trellis.engine.records.tables import TableRecords, batches_of
 from trellis.engine.runner import Runner
+from trellis.engine.spark.packages import request_storage
 from trellis.engine.storage.location import foreign_scheme, redacted_url
 from trellis.errors import UsageError
-from trellis.pipelines.storage import storage_for
+from trellis.pipelines.storage import listing_storage, storage_for
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,16 +81,18 @@ def _of_paths(
         return _of_spark(SparkSource(named, tuple(paths), read_options), runner, payload)
     if any(map(foreign_scheme, paths)):
         return _of_spark_files(paths, runner, payload, read_options, named)
-    storage = storage_for(paths, runner)
-    files = list_files(paths, storage)
+    files = list_files(paths, listing_storage(paths, runner))
     if named is None and read_options.format is None:
         named = format_of_files([file.name for file in files], paths, read_options.line_extensions)
     if named is not None:
-        source = SparkSource(named, tuple(paths), read_options, tuple(files), storage)
+        for path in paths:
+            request_storage(path)
+        source = SparkSource(named, tuple(paths), read_options, tuple(files), storage_for(paths, runner))
         return _of_spark(source, runner, payload)
     _refuse_read_options(read_options, "JSON and Parquet, which Trellis reads itself")
     if payload is not None:
         raise UsageError("payload= names a column of a DataFrame, and the source is a file of records")
+    storage = storage_for(paths, runner)
     inputs = describe_files(files, paths, storage, read_options.line_extensions)
     runner.start()
     return FileRecords(inputs, runner, storage)
@@ -126,7 +129,7 @@ def _of_spark(source: SparkSource, runner: Runner, payload: str | None) -> Recor
     from trellis.engine.spark.reader import read_frame
 
     spark = _spark_runner(runner, source.title, f"the format {source.format.name}")
-    frame = read_frame(spark.session, source)
+    frame = read_frame(spark.session_for(source), source)
     return FrameRecords(frame, payload, source, spark, source.read_options.kafka_columns)
 
 

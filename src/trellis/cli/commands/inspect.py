@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,7 +54,7 @@ def inspect_records(
     read_options = settings_of(read_option, "--read-option", "sep=;", exact=True)
     settings = Config(**engine._asdict(), format=format, read_options=read_options).over(find_config(config))
     with quiet_children(bool(arguments.debug)):
-        start_engine(settings, sources)
+        start_engine(replace(settings, to=None), sources)
         from trellis.pipelines.inspect import inspect
 
         with progress() as tell:

@@ -17,16 +17,21 @@ def _open(url: str) -> Destination:
     from trellis.destinations.iceberg.store import IcebergStore
     from trellis.destinations.lake.destination import Lake
     from trellis.destinations.lake.files import staging_folders
-    from trellis.destinations.lake.formats import ICEBERG_FORMAT
-    from trellis.destinations.lake.session import request_format
     from trellis.destinations.refusals import require_package
     from trellis.destinations.url import location_of
     from trellis.engine.storage.location import spark_location
 
     require_package("pyiceberg", "Iceberg tables")
     root = location_of(url, URL_FORM)
-    request_format(ICEBERG_FORMAT, root)
     return Lake(url, IcebergStore(spark_location(root)), staging_folders(root), default_dataset="main")
 
 
-registration = Registration(open=_open, url_form=URL_FORM)
+def _request_packages(url: str) -> None:
+    from trellis.destinations.lake.formats import ICEBERG_FORMAT
+    from trellis.destinations.lake.session import request_format
+    from trellis.destinations.url import location_of
+
+    request_format(ICEBERG_FORMAT, location_of(url, URL_FORM))
+
+
+registration = Registration(open=_open, url_form=URL_FORM, request_packages=_request_packages)

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from trellis.destinations.lake.formats import ICEBERG_FORMAT
-from trellis.destinations.lake.session import request_format
+from trellis.destinations.lake.session import catalog_class, missing_format, request_format
 from trellis.engine.spark.session import get_session
 from trellis.engine.spark.settings import add_settings
 from trellis.engine.spark.storage import hadoop_settings
@@ -17,10 +17,21 @@ if TYPE_CHECKING:
 
 
 def iceberg_session(warehouse: str) -> SparkSession:
-    """A session that has the tables below a folder as a catalog."""
+    """A session that has the tables below a folder as a catalog.
+
+    Raises DestinationError where the session that runs has no Iceberg.
+    """
     request_format(ICEBERG_FORMAT, warehouse)
-    session = get_session()
+    session, name = get_session(), iceberg_catalog(warehouse)
+    is_new = not catalog_class(session, name)
     add_settings(session, iceberg_settings(warehouse))
+    if is_new:
+        try:
+            session.catalog.databaseExists(f"`{name}`.`main`")
+        except Exception as failure:
+            if ICEBERG_FORMAT.catalog not in str(failure):
+                raise
+            raise missing_format(ICEBERG_FORMAT) from failure
     return session
 
 

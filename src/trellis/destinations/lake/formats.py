@@ -185,5 +185,3 @@ ICEBERG_FORMAT: Final = TableFormat(
     replaces_unseen=True,
 )
 FORMATS: Final = (DELTA_FORMAT, ICEBERG_FORMAT)
-HADOOP_AWS: Final = "org.apache.hadoop:hadoop-aws:3.4.2"
-"""What Spark 4.1 needs for tables on S3, whatever their format is."""

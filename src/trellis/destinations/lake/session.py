@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trellis.destinations.lake.formats import DELTA_FORMAT, HADOOP_AWS, TableFormat
-from trellis.engine.spark.packages import SparkPackage, request_package
+from trellis.destinations.lake.formats import DELTA_FORMAT, TableFormat
+from trellis.engine.input.source_format import EXTENSIONS
+from trellis.engine.spark.packages import (
+    SparkPackage,
+    request_package,
+    request_storage,
+    why_missing,
+)
 from trellis.engine.spark.session import get_session
 from trellis.engine.spark.storage import configure_storage
-from trellis.engine.storage.location import is_remote, parse_url
 from trellis.errors import DestinationError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MAIN_CATALOG = "spark_catalog"
+_DELTA_SETTINGS = {
+    f"spark.sql.catalog.{MAIN_CATALOG}": DELTA_FORMAT.catalog,
+    "spark.databricks.delta.snapshotPartitions": "4",  # of 50, a small table takes seconds to be looked at
+}
 
 
 def request_format(format_: TableFormat, root: str) -> None:
     """Let a session that Trellis starts in local mode have what the tables below a folder need."""
-    settings = {f"spark.sql.catalog.{MAIN_CATALOG}": DELTA_FORMAT.catalog} if format_ is DELTA_FORMAT else {}
-    request_package(SparkPackage(format_.package, format_.extension, settings))
+    settings = _DELTA_SETTINGS if format_ is DELTA_FORMAT else {}
+    request_package(SparkPackage(format_.package, {EXTENSIONS: format_.extension, **settings}))
     request_storage(root)
-
-
-def request_storage(location: str) -> None:
-    """Let a session that Trellis starts in local mode have what opens files there."""
-    if is_remote(location) and parse_url(location).store == "s3":
-        request_package(SparkPackage(HADOOP_AWS))
 
 
 def delta_session(root: str) -> SparkSession:
@@ -38,13 +41,19 @@ def delta_session(root: str) -> SparkSession:
     request_format(DELTA_FORMAT, root)
     session = get_session()
     if catalog_class(session, MAIN_CATALOG) != DELTA_FORMAT.catalog:
-        raise DestinationError(
-            "the Spark session of this process has no Delta Lake, which merges need; start it with "
-            f"spark.jars.packages={DELTA_FORMAT.package}, spark.sql.extensions={DELTA_FORMAT.extension} and "
-            f"spark.sql.catalog.{MAIN_CATALOG}={DELTA_FORMAT.catalog}; nothing was loaded"
-        )
+        raise missing_format(DELTA_FORMAT, f"spark.sql.catalog.{MAIN_CATALOG}={DELTA_FORMAT.catalog}")
     configure_storage(session, root)
     return session
+
+
+def missing_format(format_: TableFormat, *settings: str) -> DestinationError:
+    """The session that runs lacks a format, which needs these settings besides its package and extension."""
+    package, extension = f"spark.jars.packages={format_.package}", f"spark.sql.extensions={format_.extension}"
+    *needed, last = package, extension, *settings
+    return DestinationError(
+        f"the Spark session of this process has no {format_.warehouse.title}, which merges need"
+        f"{why_missing(format_.package)}; start it with {', '.join(needed)} and {last}; nothing was loaded"
+    )
 
 
 def catalog_class(session: SparkSession, catalog: str) -> str:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from trellis.destinations.lake.session import request_storage
 from trellis.destinations.lake.staged import DataFile, text_of
 from trellis.destinations.sql.keyed import EngineSyntax
 from trellis.destinations.sql.literals import string_literal, value_text
 from trellis.engine.spark.failures import failure_text, statement_failure
+from trellis.engine.spark.packages import request_storage
 from trellis.engine.spark.session import register_function
 from trellis.engine.spark.storage import configure_storage
 from trellis.engine.storage.location import escape_glob, spark_location

@@ -15,6 +15,8 @@ Address = Literal["files", "path", "catalog", "option"]
 of an option."""
 
 TABLE: Final = "table"
+EXTENSIONS: Final = "spark.sql.extensions"
+"""The setting of a session that lists classes."""
 MALFORMED: Final = "__trellis_malformed"
 """The column in which Spark keeps the text of a row that it cannot read."""
 
@@ -26,8 +28,8 @@ class SourceFormat:
     `options` are those that Trellis sets unless the user does. With `malformed_reason` Spark keeps rows that
     it cannot read, and they are rejected for it. `option` is the one that takes the source, for an address of
     that kind, unless one of `instead` is set; `payload` the column that holds the records as JSON, if one
-    does; `lines`: its values are the lines of files. `package` is what Spark lacks without it;
-    `joins_late`: it may be added to a session that runs.
+    does; `lines`: its values are the lines of files. `package` is what Spark lacks without it, and `settings`
+    what it asks of a session; `joins_late`: it may be added to a session that runs.
     """
 
     name: str
@@ -40,6 +42,7 @@ class SourceFormat:
     payload: str | None = None
     lines: bool = False
     package: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
     joins_late: bool = False
 
 
@@ -67,7 +70,15 @@ FORMATS: Final[Mapping[str, SourceFormat]] = {
     ),
     "orc": SourceFormat("orc", extensions=(".orc",)),
     "text": SourceFormat("text"),
-    "delta": SourceFormat("delta", "path", package="io.delta:delta-spark_{spark_minor}_2.13:4.4.0"),
+    "delta": SourceFormat(
+        "delta",
+        "path",
+        package="io.delta:delta-spark_{spark_minor}_2.13:4.4.0",
+        settings={
+            EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension",
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        },
+    ),
     "iceberg": SourceFormat(
         "iceberg", "path", package="org.apache.iceberg:iceberg-spark-runtime-{spark_minor}_2.13:1.11.0"
     ),

@@ -7,6 +7,7 @@ import re
 import sys
 
 from trellis import __version__
+from trellis.engine.spark.packages import why_missing
 from trellis.engine.storage.location import local_path
 from trellis.errors import DestinationError, SparkError, TrellisError, UsageError
 
@@ -30,7 +31,14 @@ _MISSING_SOURCE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
 _OTHER_SPARK = re.compile(
     r"NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|AbstractMethodError|IncompatibleClass"
 )
-_NO_FILE_SYSTEM = re.compile(r"No FileSystem for scheme|UnsupportedFileSystemException")
+_NO_FILE_SYSTEM = re.compile(
+    r"No FileSystem for scheme|UnsupportedFileSystemException"
+    r"|ClassNotFoundException: Class [\w.]+\.fs\.[\w.]+ not found"
+)
+_ADD_FILE_SYSTEM = (
+    "this Spark has no file system for that scheme; check it, or add the package of the file system (for "
+    "s3a:// org.apache.hadoop:hadoop-aws) and set spark.hadoop.fs.SCHEME.impl"
+)
 _UNREADABLE = re.compile(r"FAILED_READ_FILE[\w.]*\] Encountered error while reading file (\S+?)\.?\s")
 _CAUSE = re.compile(r"^Caused by: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
 _FRAME = re.compile(r"\s*at [\w.$]+\(?")
@@ -67,6 +75,8 @@ def job_failure(failure: Exception) -> TrellisError:
             "a Python worker of Spark died again and again, which happens where memory is short; nothing was "
             "loaded; give the workers more memory, or run fewer tasks at once, such as --master 'local[1]'"
         )
+    if _NO_FILE_SYSTEM.search(text):
+        return SparkError(f"a location of the job: {_ADD_FILE_SYSTEM}")
     return SparkError(f"the Spark job failed: {_reason(text)}; --debug shows all of it")
 
 
@@ -82,14 +92,12 @@ def reader_failure(failure: Exception, source: str, format_name: str, package: s
                 "its package in spark.jars.packages"
             )
         return UsageError(
-            f"{source}: Spark reads {format_name} with a package that this session lacks; add it before "
-            f"Spark starts, for example in spark-defaults.conf: spark.jars.packages {package}"
+            f"{source}: Spark reads {format_name} with a package that this session lacks"
+            f"{why_missing(package)}; add it before Spark starts, for example in spark-defaults.conf: "
+            f"spark.jars.packages {package}"
         )
     if _NO_FILE_SYSTEM.search(text):
-        return UsageError(
-            f"{source}: this Spark has no file system for that scheme; check it, or add the package of the "
-            "file system (for s3a:// org.apache.hadoop:hadoop-aws) and set spark.hadoop.fs.SCHEME.impl"
-        )
+        return UsageError(f"{source}: {_ADD_FILE_SYSTEM}")
     if unreadable := _unreadable_file(text):
         return unreadable
     return UsageError(
@@ -107,6 +115,8 @@ def statement_failure(failure: Exception, place: str) -> TrellisError:
             f"{place}: a package of the session is for another version of Spark than {_spark()} "
             f"({missing[0]}); install the PySpark that the package is for"
         )
+    if _NO_FILE_SYSTEM.search(text):
+        return DestinationError(f"{place}: {_ADD_FILE_SYSTEM}")
     return DestinationError(f"{place}: Spark refused: {_condition(text) or _reason(str(failure))}")
 
 

@@ -7,7 +7,7 @@ import pickle
 import platform
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,10 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from trellis import __version__
+from trellis.engine.input.spark_source import SparkSource
 from trellis.engine.plan import Plan
 from trellis.engine.spark.failures import job_failure
+from trellis.engine.spark.packages import request_source, request_storage
 from trellis.engine.spark.progress import ProgressNote, ProgressNotes
-from trellis.engine.spark.session import cores_of, get_session, is_local, runs_here, start_session
+from trellis.engine.spark.session import (
+    conf_before_start,
+    cores_of,
+    get_session,
+    is_local,
+    runs_here,
+    start_session,
+)
+from trellis.engine.spark.storage import configure_storage
 from trellis.engine.storage.location import is_remote
 from trellis.engine.task import Outcome, Progress, Task, run_task
 from trellis.errors import SparkError, TrellisError
@@ -66,6 +76,24 @@ class SparkRunner:
     def session(self) -> SparkSession:
         self.tell("spark", 0, None)
         return get_session(self.master, self.remote)
+
+    def session_for(self, source: SparkSource) -> SparkSession:
+        """The session, which reads a source if it starts now."""
+        request_source(source.format)
+        return self.session_at(source.sources)
+
+    def session_at(self, locations: Iterable[str]) -> SparkSession:
+        """The session, which opens files at these locations as this process does."""
+        places = [*locations]
+        for location in places:
+            request_storage(location)
+        for location in places:
+            configure_storage(self.session, location)
+        return self.session
+
+    def conf_before_start(self) -> Mapping[str, str] | None:
+        """As `session.conf_before_start`."""
+        return None if "session" in self.__dict__ else conf_before_start(self.master, self.remote)
 
     def start(self) -> None:
         self.started = True

@@ -6,24 +6,73 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
+
+from trellis.engine.input.source_format import EXTENSIONS, SourceFormat
+from trellis.engine.storage.location import STORES
 
 _requested: list[SparkPackage] = []
+_missed: list[str] = []
+_STORES: Final = {"s3": "org.apache.hadoop:hadoop-aws", "abfs": "org.apache.hadoop:hadoop-azure"}
+"""The packages with the file systems of stores, which are those of Spark's Hadoop."""
+_HADOOP, _HADOOP_JAR = "3.4.2", "hadoop-client-api-"
+"""The Hadoop of Spark 4.1, and how the jar begins whose name has the version."""
 
 
 @dataclass(frozen=True)
 class SparkPackage:
-    """Maven coordinates, the class of an extension of Spark's SQL, and other settings of a session."""
+    """Maven coordinates, and settings that it asks of a session."""
 
     coordinates: str
-    extension: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def request_package(package: SparkPackage) -> None:
     """Let the next session that starts in this process have a package."""
-    if package not in _requested:
+    if package not in _requested and package.coordinates not in _missed:
         _requested.append(package)
+
+
+def forget_packages() -> None:
+    """The requested packages could not be fetched, so sessions of this process start without them."""
+    _missed.extend(package.coordinates for package in _requested)
+    _requested.clear()
+
+
+def why_missing(coordinates: str) -> str:
+    """A clause for messages about a package that a session lacks."""
+    return ", as it could not be fetched" if coordinates in _missed else ""
+
+
+def request_storage(location: str) -> None:
+    """Let the next session that starts in this process open files at a location."""
+    scheme, mark, _ = location.partition("://")
+    package = _STORES.get(STORES.get(scheme.lower(), "")) if mark else None
+    if package:
+        request_package(SparkPackage(f"{package}:{_hadoop_version()}"))
+
+
+def request_source(source_format: SourceFormat) -> None:
+    """Let the next session that starts in this process read a format, unless that can join it late."""
+    if source_format.package and not source_format.joins_late:
+        package = package_of(version("pyspark"), source_format)
+        request_package(SparkPackage(package, source_format.settings))
+
+
+def package_of(spark: str, source_format: SourceFormat) -> str:
+    """The package of a format for a version of Spark."""
+    return source_format.package.format(spark=spark, spark_minor=".".join(spark.split(".")[:2]))
+
+
+def _hadoop_version() -> str:
+    """The version of the Hadoop that comes with Spark."""
+    spark = find_spec("pyspark")
+    home = os.environ.get("SPARK_HOME") or (os.path.dirname(spark.origin) if spark and spark.origin else "")
+    jars = (jar.stem for jar in Path(home, "jars").glob(f"{_HADOOP_JAR}*.jar"))
+    return next((jar.removeprefix(_HADOOP_JAR) for jar in jars), _HADOOP)
 
 
 def package_settings(
@@ -31,21 +80,24 @@ def package_settings(
 ) -> dict[str, str]:
     """Settings for the requested packages. What `defaults` bring already is not fetched again.
 
-    >>> delta = SparkPackage("io.delta:delta-spark_4.1_2.13:4.4.0", "io.delta.Extension")
+    >>> settings = {"spark.sql.extensions": "io.delta.Extension"}
+    >>> delta = SparkPackage("io.delta:delta-spark_4.1_2.13:4.4.0", settings)
     >>> package_settings({"spark.jars": "/jars/delta-spark_4.1_2.13-4.4.0.jar"}, [delta])
     {'spark.sql.extensions': 'io.delta.Extension'}
-    >>> package_settings({"spark.jars.packages": "org.postgresql:postgresql:42.7.4"}, [delta])
-    {'spark.jars.packages': 'org.postgresql:postgresql:42.7.4,io.delta:delta-spark_4.1_2.13:4.4.0',
-     'spark.sql.extensions': 'io.delta.Extension'}
+    >>> known = {"spark.jars.packages": "org.postgresql:postgresql:42.7.4"}
+    >>> package_settings(known, [delta])["spark.jars.packages"]
+    'org.postgresql:postgresql:42.7.4,io.delta:delta-spark_4.1_2.13:4.4.0'
     """
     known = " ".join(defaults.get(name, "") for name in _JARS)
     settings: dict[str, str] = {}
     for package in _requested if packages is None else packages:
         if package.coordinates.split(":")[1] not in known:
             _append(settings, defaults, "spark.jars.packages", package.coordinates)
-        if package.extension and package.extension not in defaults.get(_EXTENSIONS, ""):
-            _append(settings, defaults, _EXTENSIONS, package.extension)
-        settings.update((name, value) for name, value in package.settings.items() if name not in defaults)
+        for name, value in package.settings.items():
+            if name == EXTENSIONS and value not in f"{defaults.get(name)} {settings.get(name)}":
+                _append(settings, defaults, name, value)
+            elif name != EXTENSIONS and name not in defaults:
+                settings[name] = value
     return settings
 
 
@@ -60,7 +112,6 @@ def spark_defaults() -> dict[str, str]:
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
-_EXTENSIONS = "spark.sql.extensions"
 _JARS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
 
 

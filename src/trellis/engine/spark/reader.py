@@ -14,8 +14,9 @@ from trellis.engine.input.files import first_lines
 from trellis.engine.input.source_format import MALFORMED, Address, SourceFormat, table_name_of
 from trellis.engine.input.spark_source import SparkSource
 from trellis.engine.spark.failures import is_missing_source, reader_failure
+from trellis.engine.spark.packages import package_of
 from trellis.engine.spark.session import started_here
-from trellis.engine.storage.location import absolute, escape_glob, is_remote, local_path
+from trellis.engine.storage.location import STORES, escape_glob, is_remote, local_path, spark_location
 from trellis.engine.storage.storage import FileStatus
 from trellis.errors import TrellisError, UsageError
 
@@ -82,7 +83,8 @@ def file_key(location: str) -> str:
     path = local_path(location)
     if path != location:
         return os.path.normpath(path)
-    return unquote(location) if is_remote(location) or ":/" in location else os.path.normpath(location)
+    is_local = not is_remote(location) and ":/" not in location
+    return os.path.normpath(location) if is_local else unquote(spark_location(location))
 
 
 @contextmanager
@@ -107,11 +109,6 @@ def _add_package(session: SparkSession, source_format: SourceFormat) -> bool:
     except Exception:  # the message about the missing source names the package
         return False
     return True
-
-
-def package_of(version: str, source_format: SourceFormat) -> str:
-    """The package of a format for a version of Spark."""
-    return source_format.package.format(spark=version, spark_minor=".".join(version.split(".")[:2]))
 
 
 # ---- one function for each kind of address
@@ -151,13 +148,15 @@ def _path_groups(source: SparkSource) -> list[list[str]]:
         if header or not has_header:
             groups.setdefault(header, []).append(file)
     if len(groups) < 2 and all(escape_glob(text) == text for text in source.sources):
-        return [[absolute(text) for text in source.sources]]
-    return [[escape_glob(file.location) for file in files] for files in groups.values()]
+        return [[spark_location(text) for text in source.sources]]
+    return [[escape_glob(spark_location(file.location)) for file in files] for files in groups.values()]
 
 
 def _frame_of_path(new_reader: NewReader, source: SparkSource) -> Any:
     path = _only(source)
-    return new_reader().format(source.format.name).load(absolute(path) if os.path.exists(path) else path)
+    is_place = os.path.exists(path) or path.partition("://")[0].lower() in STORES
+    place = spark_location(path) if is_place else path
+    return new_reader().format(source.format.name).load(place)
 
 
 def _frame_of_catalog(new_reader: NewReader, source: SparkSource) -> Any:

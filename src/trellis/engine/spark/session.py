@@ -8,7 +8,7 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from trellis.engine.spark.failures import session_failure, start_failure
 from trellis.engine.spark.local_mode import LOCAL_MASTER, local_settings, require_java
-from trellis.engine.spark.packages import package_settings, spark_defaults
+from trellis.engine.spark.packages import forget_packages, package_settings, spark_defaults
 from trellis.errors import SparkError, UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _SETTINGS = {
 _MASTER = re.compile(
     r"local|local\[(\*|[1-9]\d*)(\s*,\s*[1-9]\d*)?\]|local-cluster\[.+\]|yarn|[a-z][a-z0-9+.-]*://.+"
 )
+_SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 CONNECT_PORT = 15002
 CONNECT_SECONDS = 10.0
 _PROXIES = ("grpc", "https", "http")
@@ -121,6 +122,15 @@ def get_session(master: str | None = None, remote: str | None = None) -> SparkSe
         _starts.pop(_address(master, remote), None)
 
 
+def conf_before_start(master: str | None = None, remote: str | None = None) -> Mapping[str, str] | None:
+    """The conf that a session in local mode will have; None where one starts already, or it alone knows."""
+    address = _address(master, remote)
+    is_known = address.remote is None and _is_local(master or LOCAL_MASTER) and not _by_spark_submit(master)
+    if not is_known or _SUBMIT_ARGUMENTS in os.environ or address in _starts or active_session() is not None:
+        return None
+    return spark_defaults()
+
+
 def active_session() -> SparkSession | None:
     """The session that this process has already. Raises SparkError if it is dead."""
     if "pyspark.sql" not in sys.modules:
@@ -193,23 +203,34 @@ def cores_of(session: SparkSession) -> int:
 def _start(master: str | None, short: bool) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("trellis")
     settings: dict[str, str] = {}
+    packages: dict[str, str] = {}
     if not _by_spark_submit(master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.master(master or LOCAL_MASTER)
-        settings = dict(_SETTINGS)
+        settings = {"spark.master": master or LOCAL_MASTER, **_SETTINGS}
         if _is_local(master or LOCAL_MASTER):
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             settings.update(local_settings(short))
-            settings.update(package_settings(spark_defaults()))
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+            packages = package_settings(spark_defaults())
+
+    def create(settings: Mapping[str, str]) -> SparkSession:
+        builder = SparkSession.builder.appName("trellis")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
+
     try:
-        session = builder.getOrCreate()
+        session = create({**settings, **packages})
     except Exception as failure:
-        packages = settings.get("spark.jars.packages", "")
-        raise start_failure(failure, master or "local mode", packages) from failure
+        fetched = packages.get("spark.jars.packages", "")
+        refusal = start_failure(failure, master or "local mode", fetched)
+        if not fetched:
+            raise refusal from failure
+        try:
+            session = create(settings)
+        except Exception:
+            raise refusal from failure
+        forget_packages()  # what needs them says so
     if settings:
         session.sparkContext.setLogLevel("ERROR")
         if _is_local(master or LOCAL_MASTER):

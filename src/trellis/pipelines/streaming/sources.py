@@ -126,7 +126,7 @@ def open_stream(
     spark_source = SparkSource(named, tuple(sources), read_options)
     from trellis.engine.spark.reader import read_frame
 
-    frame = read_frame(runner.session, spark_source, streaming=True)
+    frame = read_frame(runner.session_for(spark_source), spark_source, streaming=True)
     batches = FrameBatches(settings.payload, read_options.kafka_columns, spark_source)
     name = re.split(r"[./:]", sources[0].rstrip("/"))[-1] if re.fullmatch(r"[\w./:-]+", sources[0]) else ""
     return StreamSource(frame, batches, spark_source.title, name)
@@ -135,7 +135,6 @@ def open_stream(
 def _file_stream(
     paths: Sequence[str], read_options: ReadOptions, payload: str | None, runner: SparkRunner
 ) -> StreamSource:
-    from trellis.engine.spark.storage import configure_storage
     from trellis.engine.spark.streams import read_file_names
 
     discovery: dict[str, str] = {}
@@ -143,9 +142,7 @@ def _file_stream(
     for name, value in read_options.options.items():
         (discovery if name.lower() in _DISCOVERY else reading)[name] = value
     locations = {path: spark_location(path) for path in paths}
-    for location in locations.values():
-        configure_storage(runner.session, location)
-    frame = read_file_names(runner.session, locations, discovery)
+    frame = read_file_names(runner.session_at(locations.values()), locations, discovery)
     batches = FileBatches(replace(read_options, options=reading), payload)
     return StreamSource(frame, batches, ", ".join(paths), _name_of(paths[0]))
 

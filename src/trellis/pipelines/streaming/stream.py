@@ -114,17 +114,19 @@ def start_stream(
 ) -> Stream:
     """Start to load a stream. Raises UsageError, SparkError."""
     from trellis.engine.spark.job import SparkRunner
-    from trellis.engine.spark.storage import configure_storage
+    from trellis.engine.spark.packages import request_storage
 
     if not isinstance(runner, SparkRunner):
         raise UsageError("a stream runs on Spark; start it without --engine inline (TRELLIS_ENGINE)")
     line_extensions = get_dialect(pipeline.dialect).capabilities.line_extensions
+    for place in (settings.checkpoint, pipeline.staging, pipeline.destination.abilities.staging):
+        request_storage(place or "")
     opened = open_stream(source, settings.load, runner, line_extensions)
     table = pipeline.root_table(settings.load.table, opened.name)
     load = replace(settings.load, table=table or None)
     checkpoint = settings.checkpoint or default_checkpoint(pipeline, table, opened.title)
     checkpoint = spark_location(checkpoint)
-    configure_storage(runner.session, checkpoint)
+    runner.session_at([checkpoint])
     loader = BatchLoader(pipeline, load, opened.batches, checkpoint, settings.quarantines)
     return Stream(opened, loader, settings.interval, on_batch)
 
