@@ -103,6 +103,9 @@ def test_packages_that_cannot_be_fetched_stop_only_what_needs_them(tmp_path: Pat
         "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension and spark.sql.catalog.spark_catalog="
         "org.apache.spark.sql.delta.catalog.DeltaCatalog; nothing was loaded\n"
     )
+    assert not (tmp_path / "lake" / "o").exists()
+    again = command(tmp_path, empty, "load", "orders.jsonl", "--to", "delta:lake", "--table", "o")
+    assert again.returncode == 0
 
 
 @pytest.mark.lake

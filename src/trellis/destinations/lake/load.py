@@ -69,6 +69,8 @@ class LakeLoad:
             self._refuse_misfits(table)
         for merge in self._merges:
             merge.check()
+        if any(self._files.get(name) for name in self._merged_tables):
+            self.store.statements().open_session()  # a session without the format says so
 
     def rehearse(self) -> Mapping[str, RowChanges]:
         """What the load would do to the rows of its tables. Raises what `check` does."""
