@@ -31,7 +31,7 @@ def iceberg_session(warehouse: str) -> SparkSession:
         except Exception as failure:
             if ICEBERG_FORMAT.catalog not in str(failure):
                 raise
-            raise missing_format(ICEBERG_FORMAT) from failure
+            raise missing_format(session, ICEBERG_FORMAT) from failure
     return session
 
 

@@ -12,7 +12,7 @@ from trellis.engine.spark.packages import (
     request_storage,
     why_missing,
 )
-from trellis.engine.spark.session import get_session
+from trellis.engine.spark.session import get_session, started_here
 from trellis.engine.spark.storage import configure_storage
 from trellis.errors import DestinationError
 
@@ -41,18 +41,25 @@ def delta_session(root: str) -> SparkSession:
     request_format(DELTA_FORMAT, root)
     session = get_session()
     if catalog_class(session, MAIN_CATALOG) != DELTA_FORMAT.catalog:
-        raise missing_format(DELTA_FORMAT, f"spark.sql.catalog.{MAIN_CATALOG}={DELTA_FORMAT.catalog}")
+        catalog = f"spark.sql.catalog.{MAIN_CATALOG}={DELTA_FORMAT.catalog}"
+        raise missing_format(session, DELTA_FORMAT, catalog)
     configure_storage(session, root)
     return session
 
 
-def missing_format(format_: TableFormat, *settings: str) -> DestinationError:
+def missing_format(session: SparkSession, format_: TableFormat, *settings: str) -> DestinationError:
     """The session that runs lacks a format, which needs these settings besides its package and extension."""
+    title, why = format_.warehouse.title, why_missing(format_.package)
+    if started_here(session) and not why:
+        return DestinationError(
+            f"the Spark session of this process began before a pipeline asked for {title}, which merges "
+            "need; open all pipelines before the first of them loads; nothing was loaded"
+        )
     package, extension = f"spark.jars.packages={format_.package}", f"spark.sql.extensions={format_.extension}"
     *needed, last = package, extension, *settings
     return DestinationError(
-        f"the Spark session of this process has no {format_.warehouse.title}, which merges need"
-        f"{why_missing(format_.package)}; start it with {', '.join(needed)} and {last}; nothing was loaded"
+        f"the Spark session of this process has no {title}, which merges need{why}; start it with "
+        f"{', '.join(needed)} and {last}; nothing was loaded"
     )
 
 
