@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from s3_server import ACCESS_KEY, SECRET_KEY, S3Server
 from trellis.engine.plan import Plan
+from trellis.engine.storage.failures import explained
 from trellis.engine.storage.location import absolute, is_remote, parse_url
 from trellis.engine.storage.settings import StorageSettings
 from trellis.engine.storage.storage import Storage
@@ -212,6 +214,18 @@ def test_a_store_that_lets_nobody_in(
         Storage(settings).list_files(f"s3a://{bucket}/*.jsonl")
     assert type(refused.value) is kind
     assert str(refused.value) == f"s3a://{bucket}/*.jsonl: {sentence}"
+
+
+def test_an_error_that_pyarrow_has_no_class_for() -> None:
+    """As pyarrow raises it for Azure without credentials; nobody answers for Azure on loopback."""
+    text = "Check for Hierarchical Namespace failed: Failed to get token from DefaultAzureCredential."
+    location = "abfss://raw@acme.dfs.core.windows.net/x.csv"
+    with pytest.raises(UsageError) as refused, explained(location, StorageSettings.of({}, {})):
+        raise pa.ArrowException(text)
+    assert str(refused.value) == (
+        f"{location}: access is denied, and no credentials are set; set AZURE_STORAGE_ACCOUNT_KEY, or "
+        "spark.hadoop.fs.azure.account.key.ACCOUNT.dfs.core.windows.net"
+    )
 
 
 def test_writing_where_nothing_can_be_written(s3: S3Server, bucket: str) -> None:

@@ -37,8 +37,10 @@ def explained(location: str, settings: StorageSettings) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as bad:
-        if not is_remote(location):
+    except Exception as bad:
+        # The latter is what pyarrow raises for errors of a store that it has no class for.
+        is_of_store = isinstance(bad, OSError) or type(bad).__name__ == "ArrowException"
+        if not is_of_store or not is_remote(location):
             raise
         reason = explanation(bad, location, settings)
         if reason is None:
@@ -46,7 +48,7 @@ def explained(location: str, settings: StorageSettings) -> Iterator[None]:
         raise reason from None
 
 
-def explanation(bad: OSError, location: str, settings: StorageSettings) -> TrellisError | None:
+def explanation(bad: Exception, location: str, settings: StorageSettings) -> TrellisError | None:
     """The error that a user reads; None for one that is not about the file system."""
     place, text = parse_url(location), str(bad)
     store = STORES[place.store]
