@@ -84,6 +84,8 @@ def package_settings(
     >>> delta = SparkPackage("io.delta:delta-spark_4.1_2.13:4.4.0", settings)
     >>> package_settings({"spark.jars": "/jars/delta-spark_4.1_2.13-4.4.0.jar"}, [delta])
     {'spark.sql.extensions': 'io.delta.Extension'}
+    >>> package_settings({}, [delta, SparkPackage(delta.coordinates)])["spark.jars.packages"]
+    'io.delta:delta-spark_4.1_2.13:4.4.0'
     >>> known = {"spark.jars.packages": "org.postgresql:postgresql:42.7.4"}
     >>> package_settings(known, [delta])["spark.jars.packages"]
     'org.postgresql:postgresql:42.7.4,io.delta:delta-spark_4.1_2.13:4.4.0'
@@ -91,7 +93,8 @@ def package_settings(
     known = " ".join(defaults.get(name, "") for name in _JARS)
     settings: dict[str, str] = {}
     for package in _requested if packages is None else packages:
-        if package.coordinates.split(":")[1] not in known:
+        artifact = package.coordinates.split(":")[1]
+        if artifact not in f"{known} {settings.get('spark.jars.packages')}":
             _append(settings, defaults, "spark.jars.packages", package.coordinates)
         for name, value in package.settings.items():
             if name == EXTENSIONS and value not in f"{defaults.get(name)} {settings.get(name)}":
