@@ -16,6 +16,7 @@ from trellis.destinations.lake.layout import (
 from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
 from trellis.destinations.lake.types import widens_in_delta, widens_in_iceberg
+from trellis.engine.input.source_format import DELTA_CATALOG, DELTA_EXTENSION
 from trellis.errors import SchemaError
 from trellis.schema.model import NOTHING, Column, DataType, Table
 from trellis.warehouses.catalog.lakes import DELTA, ICEBERG
@@ -139,8 +140,8 @@ class TableFormat:
 DELTA_FORMAT: Final = TableFormat(
     DELTA,
     package="io.delta:delta-spark_4.1_2.13:4.4.0",
-    extension="io.delta.sql.DeltaSparkSessionExtension",
-    catalog="org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    extension=DELTA_EXTENSION,
+    catalog=DELTA_CATALOG,
     commit_settings={
         "spark.databricks.delta.write.txnAppId": "{label}",
         "spark.databricks.delta.write.txnVersion": "1",

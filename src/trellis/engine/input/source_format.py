@@ -17,6 +17,8 @@ of an option."""
 TABLE: Final = "table"
 EXTENSIONS: Final = "spark.sql.extensions"
 """The setting of a session that lists classes."""
+DELTA_EXTENSION: Final = "io.delta.sql.DeltaSparkSessionExtension"
+DELTA_CATALOG: Final = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 MALFORMED: Final = "__trellis_malformed"
 """The column in which Spark keeps the text of a row that it cannot read."""
 
@@ -75,8 +77,8 @@ FORMATS: Final[Mapping[str, SourceFormat]] = {
         "path",
         package="io.delta:delta-spark_{spark_minor}_2.13:4.4.0",
         settings={
-            EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension",
-            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            EXTENSIONS: DELTA_EXTENSION,
+            "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
         },
     ),
     "iceberg": SourceFormat(
