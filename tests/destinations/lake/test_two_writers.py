@@ -222,6 +222,33 @@ def test_three_merges_of_the_same_keys_leave_nested_rows_of_one(url: str, strate
     assert orders_of(url) == [(id_, *[by] * 3) for id_, by in sorted(expected.items())]
 
 
+@pytest.mark.parametrize("table", ["orders", "orders__lines__tags"])
+@pytest.mark.parametrize("version", [{}, {"row_version_column_name": "version"}], ids=["hash", "column"])
+def test_a_version_that_two_loads_bring_at_once_has_the_nested_rows_of_one(
+    url: str, version: dict[str, str], table: str
+) -> None:
+    """So it is where two jobs overlap that each load all rows of their source."""
+    disposition = {"disposition": "merge", "strategy": "scd2", **version}
+
+    def load_all(number: int, *orders: tuple[int, str]) -> None:
+        rows = [
+            {"id": id_, "by": by, "version": f"{id_} {by}", "lines": [{"by": by, "tags": [by]}]}
+            for id_, by in orders
+        ]
+        source = trellis.resource(rows, name="orders", write_disposition=disposition)
+        trellis.pipeline("shop", to=url).run(source, load_id=f"load-{number}")
+
+    load_all(0, (1, "old"), (2, "old"))
+    with before_merging_into(table, lambda: load_all(1, (1, "old"), (2, "new"), (3, "new"))):
+        load_all(2, (1, "old"), (2, "new"), (3, "newer"))
+    versions = ((1, "old"), (2, "new"), (2, "old"), (3, "new"), (3, "newer"))
+    assert orders_of(url) == [(id_, *[by] * 3) for id_, by in versions]
+    shop = trellis.pipeline("shop", to=url)
+    rows = shop.destination.query(shop.dataset, "orders")
+    active = sorted((row["id"], row["by"]) for row in rows if row["_dlt_valid_to"] is None)
+    assert active == [(1, "old"), (2, "new"), (3, "newer")]
+
+
 @pytest.mark.parametrize("strategy", ["upsert", "insert-only"])
 def test_a_merge_that_was_killed_after_its_root_leaves_to_others_what_they_replaced(
     url: str, strategy: str

@@ -8,7 +8,7 @@ the tables of a tree matters. With upsert and insert-only the ids of rows follow
 root comes first: its rows then say which load wrote them, and each load writes the nested rows of its own.
 Otherwise each load gives its rows new ids, and the leaves come first, so that what is left to do still sees
 the root as it was. In the end the nested rows go of root rows that others brought meanwhile and this load
-replaced.
+replaced, and with scd2 those whose root row was not inserted, as others had brought its version.
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ class TreeMerge:
             else:
                 self._merge_nested(chain)
                 self._merge_root(chain, marks)
-            if self.load.strategy == "delete-insert" and len(chain.tables) > 1 and context.catalog is None:
-                self._delete_orphans(chain, planned)
+                if len(chain.tables) > 1 and context.catalog is None:
+                    self._delete_orphans(chain, planned)
         finally:
             statements.drop_views()
 
@@ -238,19 +238,21 @@ class TreeMerge:
                 context.run_merge(table.name, self._source(chain, table))
 
     def _delete_orphans(self, chain: TableTreeStatements, planned: str) -> None:
-        """Delete the nested rows of root rows that other loads brought after this one had planned its own.
+        """Delete nested rows whose root row went, or never came, as other loads brought that of its key.
 
-        The commit of the root table has deleted these root rows, whose nested rows came before them.
+        They did so after this load had planned its nested rows, which came before the root rows.
         """
-        context, q = self.context, self.context.prefix
-        before = context.version_before(chain.root.name, planned)
-        roots = None if before == planned else self._roots_at(chain, before)
-        if roots is None:
+        context, q, roots = self.context, self.context.prefix, chain.roots
+        before = context.version_before(roots.table.name, planned)
+        if before == planned:
             return
-        current, row_id = chain.current(chain.root.name), quoted(roots.row_id)
-        ids = f"SELECT {q}id FROM ({roots.rows_to_delete()}) AS {q}replaced"
-        same = f"{q}current.{row_id} = {q}replaced.{q}id"
-        gone = f"{ids} WHERE NOT EXISTS (SELECT 1 FROM {current} AS {q}current WHERE {same})"
+        earlier = roots if roots.versions else self._roots_at(chain, before)
+        if earlier is None:
+            return
+        ids = roots.staged_ids() if roots.versions else earlier.rows_to_delete()
+        same = f"{q}current.{quoted(roots.row_id)} = {q}left.{q}id"
+        is_current = f"EXISTS (SELECT 1 FROM {roots.current} AS {q}current WHERE {same})"
+        gone = f"SELECT {q}id FROM ({ids}) AS {q}left WHERE NOT {is_current}"
         context.statements.create_view(f"{q}rows_to_delete", gone)
         for table in reversed(chain.tables[1:]):
             context.delete_rows(
@@ -281,11 +283,11 @@ class TreeMerge:
         if not chain.replaces:
             return
         earlier = self._roots_at(chain, before) if before else None
-        staged = f"SELECT {quoted(roots.row_id)} AS {q}id FROM {roots.staged}"
-        replaced = f"{staged} UNION {earlier.rows_to_delete()}" if earlier else staged
+        ids = [roots.staged_ids(), *([earlier.rows_to_delete()] if earlier else [])]
         is_foreign = f"EXISTS (SELECT 1 FROM {current} WHERE {same} IS DISTINCT FROM {written})"
         context.statements.create_view(
-            f"{q}rows_to_delete", f"SELECT {q}id FROM ({replaced}) AS {q}rows WHERE NOT {is_foreign}"
+            f"{q}rows_to_delete",
+            f"SELECT {q}id FROM ({' UNION '.join(ids)}) AS {q}rows WHERE NOT {is_foreign}",
         )
 
     def _create_views(self, chain: TableTreeStatements) -> None:

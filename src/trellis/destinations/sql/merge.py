@@ -112,6 +112,8 @@ class TableTreeStatements:
             return keys.root_id, f"SELECT {q}id FROM {ids}"
         assert known.parent is not None and keys.parent_id is not None, table
         column, owners = self.link(known.parent, source, ids)
+        if known.parent == self.load.root:
+            return keys.parent_id, owners
         parents = f"{source(known.parent)} AS {q}parents WHERE {q}parents.{quoted(column)} IN ({owners})"
         return keys.parent_id, f"SELECT {q}parents.{quoted(self._row_id(known.parent))} FROM {parents}"
 

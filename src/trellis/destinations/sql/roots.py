@@ -90,6 +90,11 @@ class RootStatements:
         rows = f"SELECT {current}.{quoted(self.row_id)} AS {q}id FROM {self.current} AS {current}"
         return " UNION ".join(f"{rows} WHERE {where}" for where in conditions or ["FALSE"])
 
+    def staged_ids(self) -> str:
+        """A query of the ids of the staged rows."""
+        q, staged = self.names.prefix, self.names.staged_row
+        return f"SELECT {staged}.{quoted(self.row_id)} AS {q}id FROM {self.staged} AS {staged}"
+
     def replaced_by(self) -> tuple[str, ...]:
         """The columns whose values in staged rows say which current ones go; none where two keys say that."""
         return self.comparable(self._keys[0]) if len(self._keys) == 1 and not self.versions else ()
