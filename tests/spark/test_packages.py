@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -131,3 +132,16 @@ def test_a_table_of_a_lake_is_a_source_without_settings(tmp_path: Path, maven: P
     done = command(tmp_path, maven, "load", "lake/orders", *words)
     assert (done.returncode, done.stderr) == (0, "")
     assert trellis.read(f"duckdb:{tmp_path}/shop.duckdb", "orders").arrow().num_rows == 1
+
+
+def test_a_pyspark_without_metadata_says_for_which_spark_packages_are(tmp_path: Path) -> None:
+    """So it lies in the folder of a Spark that was unpacked, by which spark-submit has it."""
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not entry.name.startswith("pyspark-"):
+            (tmp_path / entry.name).symlink_to(entry)
+    code = "from trellis.destinations.lake.formats import DELTA_FORMAT as delta; print(delta.package)"
+    variables = {**os.environ, "PYTHONPATH": f"{SOURCES}{os.pathsep}{tmp_path}"}
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env=variables, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("io.delta:delta-spark_4.1_2.13:4.4.0\n", "")

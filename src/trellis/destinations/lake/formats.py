@@ -16,7 +16,9 @@ from trellis.destinations.lake.layout import (
 from trellis.destinations.lake.merge_source import MERGE_METRICS
 from trellis.destinations.lake.store import CommitLabel
 from trellis.destinations.lake.types import widens_in_delta, widens_in_iceberg
-from trellis.engine.input.source_format import DELTA_CATALOG, DELTA_EXTENSION
+from trellis.engine.input.source_format import DELTA_CATALOG, DELTA_EXTENSION, SourceFormat
+from trellis.engine.input.source_format import FORMATS as SOURCES
+from trellis.engine.spark.packages import installed_package
 from trellis.errors import SchemaError
 from trellis.schema.model import NOTHING, Column, DataType, Table
 from trellis.warehouses.catalog.lakes import DELTA, ICEBERG
@@ -59,7 +61,7 @@ class TableFormat:
     """
 
     warehouse: Warehouse
-    package: str
+    source: SourceFormat
     extension: str
     catalog: str
     commit_settings: Mapping[str, str]
@@ -86,6 +88,11 @@ class TableFormat:
     """The clause for the columns that a table is clustered by; empty where there is none."""
     forbidden: str = ""
     """Characters that the name of a column cannot have, but in tables with the `mapping_property`."""
+
+    @property
+    def package(self) -> str:
+        """The Maven coordinates of the format's package for the Spark that is installed."""
+        return installed_package(self.source)
 
     def label_of(self, commit: Mapping[str, Any]) -> str:
         """The label of a commit in the history; empty where it has none."""
@@ -139,7 +146,7 @@ class TableFormat:
 
 DELTA_FORMAT: Final = TableFormat(
     DELTA,
-    package="io.delta:delta-spark_4.1_2.13:4.4.0",
+    source=SOURCES["delta"],
     extension=DELTA_EXTENSION,
     catalog=DELTA_CATALOG,
     commit_settings={
@@ -164,7 +171,7 @@ DELTA_FORMAT: Final = TableFormat(
 ICEBERG_FORMAT: Final = TableFormat(
     # Spark has no type for Iceberg's TIME.
     replace(ICEBERG, types={**ICEBERG.types, "time": NativeType("STRING")}),
-    package="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
+    source=SOURCES["iceberg"],
     extension="org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     catalog="org.apache.iceberg.spark.SparkCatalog",
     commit_settings={

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -58,8 +58,16 @@ def request_storage(location: str) -> None:
 def request_source(source_format: SourceFormat) -> None:
     """Let the next session that starts in this process read a format, unless that can join it late."""
     if source_format.package and not source_format.joins_late:
-        package = package_of(version("pyspark"), source_format)
-        request_package(SparkPackage(package, source_format.settings))
+        request_package(SparkPackage(installed_package(source_format), source_format.settings))
+
+
+def installed_package(source_format: SourceFormat) -> str:
+    """The package of a format for the Spark that is installed."""
+    try:
+        spark = version("pyspark")
+    except PackageNotFoundError:  # Spark's own folder has PySpark without metadata
+        from pyspark.version import __version__ as spark
+    return package_of(spark, source_format)
 
 
 def package_of(spark: str, source_format: SourceFormat) -> str:
