@@ -8,6 +8,9 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from trellis.destinations.base import (
     NO_COLUMNS,
     NO_FILL_VALUES,
@@ -31,12 +34,7 @@ from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.spark_relation import SparkRelation
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.preconditions import check_base
-from trellis.destinations.sql.queries import (
-    count_by_query,
-    empty_cells_query,
-    newest_row_query,
-    version_order,
-)
+from trellis.destinations.sql.queries import count_by_query, empty_cells_query, version_order
 from trellis.engine.arrow.rows import to_rows
 from trellis.engine.staging.stage import folder_name
 from trellis.evolution.dialect.metadata import MetadataTables
@@ -44,7 +42,6 @@ from trellis.schema.model import Column, DataType, Schema
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
 
 class Lake:
@@ -136,9 +133,12 @@ class Lake:
         known = self.store.find_table(TableName(dataset, table))
         if known is None or column not in known.columns:
             return None
-        with _Rows(self.store.scan(TableName(dataset, table))) as rows:
-            result = rows.query(newest_row_query(_ROWS, column, order), [value])
-            return next(iter(to_rows(result)), None)
+        newest: list[pa.RecordBatch] = []
+        for batch in self.store.scan(TableName(dataset, table)):
+            rows = batch.filter(pc.equal(batch[column].cast(pa.string()), value))
+            candidates = pa.Table.from_batches([*newest, rows])
+            newest = candidates.sort_by([(name, "descending") for name in order])[:1].to_batches()
+        return next(iter(to_rows(pa.Table.from_batches(newest))), None) if newest else None
 
     def spark_relation(self, dataset: str, table: str) -> SparkRelation:
         name = self._known(dataset, table)
