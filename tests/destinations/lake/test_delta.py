@@ -14,6 +14,7 @@ from deltalake import DeltaTable, write_deltalake
 import trellis
 from destinations.commits import Warehouse, table
 from trellis.destinations.lake.delta import DeltaStore
+from trellis.destinations.lake.store import TableName
 from trellis.errors import ContractError, DestinationError, SchemaError
 from trellis.evolution.table_writes import TableTreeWrite
 from trellis.pipelines.pipeline import Pipeline
@@ -53,6 +54,17 @@ def test_staged_files_become_files_of_the_table(delta: Pipeline, root: Path) -> 
     assert path.parent == root / "orders"
     assert path.name.startswith("trellis-load-")
     assert not [*root.glob("_trellis/staging/*")]
+
+
+def test_the_size_of_a_table_is_that_of_its_files(delta: Pipeline, root: Path) -> None:
+    store, name = DeltaStore(str(root)), TableName("", "orders")
+    delta.load([{"id": 1}], table="orders")
+    delta.load([{"id": n} for n in range(100)], table="orders")
+    files = [path.stat().st_size for path in root.glob("orders/*.parquet")]
+    assert store.size(name) == (101, sum(files))
+    delta.load([{"id": 2}], table="orders", mode="replace")
+    (path,) = [Path(uri) for uri in DeltaTable(root / "orders").file_uris()]
+    assert store.size(name) == (1, path.stat().st_size)
 
 
 def test_a_later_key_becomes_a_column_of_the_table(delta: Pipeline, root: Path) -> None:

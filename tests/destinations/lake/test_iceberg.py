@@ -64,6 +64,18 @@ def test_staged_files_become_files_of_the_table(iceberg: Pipeline, root: Path) -
     assert not [*root.glob("_trellis/staging/*")]
 
 
+def test_the_size_of_a_table_is_that_of_its_files(iceberg: Pipeline, root: Path) -> None:
+    store, name = IcebergStore(str(root)), TableName("main", "orders")
+    store.create_table(name, Table("orders", {"id": Column("id", data_type="bigint")}), {"id": "BIGINT"})
+    assert store.size(name) == (0, 0)
+    iceberg.load([{"id": 1}], table="orders")
+    iceberg.load([{"id": n} for n in range(100)], table="orders")
+    iceberg.load([{"id": 2}], table="orders", mode="replace")
+    iceberg.load([{"id": 3}], table="orders", mode="append")
+    files = [Path(task.file.file_path) for task in table(root, "orders").scan().plan_files()]
+    assert store.size(name) == (2, sum(path.stat().st_size for path in files))
+
+
 def test_a_later_key_becomes_a_column_of_the_table(iceberg: Pipeline, root: Path) -> None:
     iceberg.load([{"id": 1}], table="orders")
     iceberg.load([{"id": "x", "late": True}], table="orders")

@@ -12,12 +12,13 @@ import pytest
 
 import trellis
 from trellis.destinations.iceberg.session import iceberg_catalog
+from trellis.destinations.lake.store import TableSize
 from trellis.destinations.row_changes import RowChanges
 from trellis.errors import DestinationError, TrellisError
 from trellis.pipelines.report import Report
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.lake
 
@@ -170,6 +171,51 @@ def test_reports_say_what_merges_changed(spark: SparkSession, root: Path, kind: 
     shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], **scd2)
     changed = shop.load([{"id": 1, "v": "a"}, {"id": 2, "v": "c"}], **scd2)
     assert changes_of(changed) == {"v": (1, 1, 0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "partitions", "in_one", "in_merge"),
+    [
+        ("delta", "200", TableSize(1000, 1 << 20), "8"),
+        ("iceberg", "200", TableSize(1000, 1 << 20), "8"),
+        ("delta", "4", TableSize(1000, 1 << 20), "4"),
+        ("delta", "200", TableSize(1, 1 << 20), "9"),
+        ("delta", "200", TableSize(1000, 1), "200"),
+        ("spark", "200", TableSize(1000, 1 << 20), "200"),
+    ],
+    ids=["delta", "iceberg", "fewer-in-the-session", "many-rows", "many-bytes", "size-unknown"],
+)
+def test_a_merge_has_no_more_partitions_than_its_rows_need(
+    spark: SparkSession,
+    root: Path,
+    mart: str,
+    kind: str,
+    partitions: str,
+    in_one: TableSize,
+    in_merge: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four for each of the two cores at least, and never more than the session's own number."""
+    setting, seen, run_sql = "spark.sql.shuffle.partitions", list[str](), type(spark).sql
+
+    def watch(session: SparkSession, statement: str) -> DataFrame:
+        if statement.startswith("MERGE"):
+            seen.append(session.conf.get(setting))
+        return run_sql(session, statement)
+
+    monkeypatch.setattr("trellis.destinations.lake.spark_sql._PARTITION_SIZE", in_one)
+    shop = trellis.pipeline("shop", to=mart if kind == "spark" else f"{kind}:{root}")
+    keyed: dict[str, Any] = {"table": "t", "mode": "merge", "keys": ("id",)}
+    shop.load([{"id": id_} for id_ in range(7)], **keyed)
+    before = spark.conf.get(setting)
+    spark.conf.set(setting, partitions)
+    try:
+        monkeypatch.setattr(type(spark), "sql", watch)
+        shop.load([{"id": 6}, {"id": 7}], **keyed)
+        assert (seen, spark.conf.get(setting)) == ([in_merge], partitions)
+    finally:
+        spark.conf.set(setting, before)
+    assert shop.read("t").arrow().num_rows == 8
 
 
 @pytest.mark.parametrize("looked_through", [0, 9], ids=["by-spark", "here"])

@@ -24,7 +24,7 @@ from trellis.destinations.lake.replacement import BRANCHES
 from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile, check_columns
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
+from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName, TableSize
 from trellis.destinations.lake.types import name_of, widens_in_iceberg
 from trellis.destinations.refusals import first_line, refuse_partition_columns
 from trellis.destinations.sql.literals import string_literal
@@ -271,6 +271,15 @@ class IcebergStore:
 
     def merge_counts_query(self, name: TableName, label: CommitLabel) -> str:
         return self._spark_tables.merge_counts_query(name, label)
+
+    def size(self, name: TableName) -> TableSize | None:
+        snapshot = self._load(name).current_snapshot()
+        if snapshot is None:
+            return TableSize(0, 0)
+        if snapshot.summary is None:
+            return None
+        rows, size = (snapshot.summary[f"total-{counted}"] for counted in ("records", "files-size"))
+        return None if rows is None or size is None else TableSize(int(rows), int(size))
 
     def version(self, name: TableName) -> str:
         snapshot = self._load(name).current_snapshot()

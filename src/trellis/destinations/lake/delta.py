@@ -27,7 +27,13 @@ from trellis.destinations.lake.session import delta_session
 from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
 from trellis.destinations.lake.staged import DataFile, change_batch, check_columns, file_statistics
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
+from trellis.destinations.lake.store import (
+    CommitLabel,
+    LabelConflict,
+    TableAlteration,
+    TableName,
+    TableSize,
+)
 from trellis.destinations.lake.types import arrow_type_of, name_of, widens_in_delta
 from trellis.destinations.refusals import first_line, refuse_partition_columns
 from trellis.engine.spark.storage import hadoop_settings
@@ -299,6 +305,11 @@ class DeltaStore:
     def rename_table(self, name: TableName, new: str) -> None:
         with explain_os_errors(self.root):
             os.rename(self.location(name), self.location(TableName(name.dataset, new)))
+
+    def size(self, name: TableName) -> TableSize | None:
+        files = pa.table(self._open(name).get_add_actions(flatten=True))
+        rows, sizes = (files[column].to_pylist() for column in ("num_records", "size_bytes"))
+        return None if None in rows else TableSize(sum(rows), sum(sizes))
 
     def version(self, name: TableName) -> str:
         return str(self._open(name).version())

@@ -25,6 +25,7 @@ from trellis.destinations.lake.store import (
     LabelConflict,
     TableAlteration,
     TableName,
+    TableSize,
     TableStore,
 )
 from trellis.destinations.lake.types import arrow_type_of, declared_type
@@ -311,7 +312,21 @@ class LakeLoad:
 
     def _merges_of(self, catalog: Mapping[str, CatalogTable] | None) -> Sequence[SparkMerge]:
         types = {name: self._types(table) for name, table in self._tables.items()}
-        return merges_of(MergeContext(self.store, self.commit, self._files, types, catalog, self.tallies))
+        size = self._merged_size if catalog is None else None
+        return merges_of(
+            MergeContext(self.store, self.commit, self._files, types, catalog, self.tallies, size)
+        )
+
+    @property
+    def _merged_size(self) -> TableSize | None:
+        """That of the tables that are merged into, with all staged files."""
+        sizes = [TableSize(file.rows, file.bytes) for files in self._files.values() for file in files]
+        for name in self._merged_tables:
+            size = self.store.size(self._name(name)) if name in self._catalog else TableSize(0, 0)
+            if size is None:
+                return None
+            sizes.append(size)
+        return TableSize(sum(size.rows for size in sizes), sum(size.bytes for size in sizes))
 
     def _table_files(self, name: str) -> TableFiles:
         table = self._tables[name]

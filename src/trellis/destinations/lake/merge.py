@@ -22,7 +22,7 @@ from trellis.destinations.base import CatalogTable, Commit, IdentityRules, Keyed
 from trellis.destinations.lake.merge_source import MERGE_METRICS, MergeSource
 from trellis.destinations.lake.spark_sql import SparkStatements
 from trellis.destinations.lake.staged import DataFile, staged_rows
-from trellis.destinations.lake.store import CommitLabel, TableName, TableStore
+from trellis.destinations.lake.store import CommitLabel, TableName, TableSize, TableStore
 from trellis.destinations.refusals import duplicate_keys
 from trellis.destinations.row_changes import RowTally
 from trellis.destinations.sql.identities import IdentityStatements, resolve_rows
@@ -53,7 +53,7 @@ class MergeContext:
     """`files` are the staged files, and `types` the columns of the tables after the migration.
 
     `catalog` has the tables before it where the load is a rehearsal; None: it is not. `tallies` are filled by
-    merges whose rows are counted.
+    merges whose rows are counted. No MERGE has more to shuffle than `size`; None: it is not known.
     """
 
     store: TableStore
@@ -62,6 +62,7 @@ class MergeContext:
     types: Mapping[str, Mapping[str, str]]
     catalog: Mapping[str, CatalogTable] | None = None
     tallies: dict[str, RowTally] = field(default_factory=dict)
+    size: TableSize | None = None
 
     @cached_property
     def label(self) -> CommitLabel:
@@ -128,7 +129,7 @@ class MergeContext:
         else:
             statement = source.statement(self.relation(table), self.prefix)
             settings = self.store.settings(self.label, merges_staged=not source.reads_tables)
-            rows = self.statements.run(statement, settings)
+            rows = self.statements.run(statement, {**settings, **self.statements.shuffle_settings(self.size)})
             if query := self.store.merge_counts_query(self._name(table), self.label):
                 rows = self.statements.run(query)
             (counts,) = rows
@@ -330,11 +331,8 @@ class TreeMerge:
     def _upsert_source(self, chain: TableTreeStatements) -> MergeSource:
         """Rows of the root table update that of their key in all columns; only the MERGE reads the table."""
         root, staged = chain.root, chain.names.staged_row
-        source = MergeSource(
-            chain.roots.comparable("primary_key"),
-            [column.name for column in root.complete_columns],
-            reads_tables=False,
-        )
+        keys, columns = chain.roots.comparable("primary_key"), [c.name for c in root.complete_columns]
+        source = MergeSource(keys, columns, reads_tables=False)
         rows, is_unmarked = f"{chain.staged(root.name)} AS {staged}", chain.roots.is_unmarked()
         source.upserted = f"SELECT {_listed(staged, source.columns)} FROM {rows} WHERE {is_unmarked}"
         if root.columns_with("hard_delete"):

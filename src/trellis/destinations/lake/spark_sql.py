@@ -8,17 +8,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
 from trellis.destinations.lake.staged import DataFile, text_of
+from trellis.destinations.lake.store import TableSize
 from trellis.destinations.sql.keyed import EngineSyntax
 from trellis.destinations.sql.literals import string_literal, value_text
 from trellis.engine.spark.failures import failure_text, statement_failure
 from trellis.engine.spark.packages import request_storage
-from trellis.engine.spark.session import register_function
+from trellis.engine.spark.session import cores_of, register_function
 from trellis.engine.spark.storage import configure_storage
 from trellis.engine.storage.location import escape_glob, spark_location
 from trellis.schema.model import NOTHING
@@ -36,6 +38,10 @@ _WORDS: Final = {' COLLATE "C"': "", "VARCHAR": "STRING", "TIMESTAMP WITH TIME Z
 _TEXT: Final = "trellis_text"
 """The function of the session that casts to text."""
 _WRITTEN_OTHERWISE: Final = frozenset({"BINARY", "DOUBLE", "FLOAT", "TIMESTAMP"})
+_PARTITIONS: Final = "spark.sql.shuffle.partitions"
+_PARTITION_SIZE: Final = TableSize(rows=200_000, bytes=16 << 20)
+"""What a partition has at most; in a shuffle the bytes are several times as many."""
+_PARTITIONS_PER_CORE: Final = 4
 ATTEMPTS = 10
 _CONCURRENT: Final = re.compile(
     r"DELTA_CONCURRENT|Concurrent(Append|DeleteRead|DeleteDelete|Write|Transaction)Exception"
@@ -130,6 +136,19 @@ class SparkStatements:
                         raise
                     failure = bad
             raise failure
+
+    def shuffle_settings(self, size: TableSize | None) -> Mapping[str, str]:
+        """For a statement that shuffles so much, if that is known: no more partitions than it needs, nor than
+        the session has, as each takes time however few rows it gets.
+        """
+        if size is None:
+            return NOTHING
+        with self.explained():
+            given = str(self.session.conf.get(_PARTITIONS))  # Databricks also has `auto`
+            busy = _PARTITIONS_PER_CORE * cores_of(self.session)
+        by_rows, by_bytes = size.rows / _PARTITION_SIZE.rows, size.bytes / _PARTITION_SIZE.bytes
+        needed = max(busy, ceil(by_rows), ceil(by_bytes))
+        return {_PARTITIONS: str(needed)} if given.isdecimal() and needed < int(given) else {}
 
     def query(self, statement: str) -> DataFrame:
         with self.explained():

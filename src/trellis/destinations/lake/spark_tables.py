@@ -20,7 +20,13 @@ from trellis.destinations.lake.replacement import (
 )
 from trellis.destinations.lake.spark_sql import SparkStatements, is_schema_conflict, spark_literal
 from trellis.destinations.lake.staged import DataFile, check_columns
-from trellis.destinations.lake.store import CommitLabel, LabelConflict, TableAlteration, TableName
+from trellis.destinations.lake.store import (
+    CommitLabel,
+    LabelConflict,
+    TableAlteration,
+    TableName,
+    TableSize,
+)
 from trellis.destinations.lake.types import arrow_type_of, missing_fields
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import alias_prefix
@@ -100,6 +106,9 @@ class SparkTables:
 
     def count_rows(self, name: TableName) -> int:
         return int(self.spark.run(f"SELECT count(*) FROM {self.sql_name(name)}")[0][0])
+
+    def size(self, name: TableName) -> TableSize | None:
+        return None
 
     def version(self, name: TableName) -> str:
         commits = self._history(name)

@@ -32,6 +32,8 @@ class DataFile:
     rows: int
     types: Mapping[str, str] = field(default_factory=dict)
     """The columns that the file has; without any it has all of the table."""
+    bytes: int = 0
+    """Those of its values before they are compressed."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,10 @@ class TableFiles:
                 arrow_type_of(types[name]) or field.type for name, field in zip(columns, source, strict=True)
             )
             target = pa.schema(list(zip(columns, arrow_types, strict=True)))
+            groups = range(file.metadata.num_row_groups)
+            size = sum(file.metadata.row_group(group).total_byte_size for group in groups)
             if target.equals(source):
-                return DataFile(path, file.metadata.num_rows, types)
+                return DataFile(path, file.metadata.num_rows, types, size)
             cast, files = storage.arrow_path(f"{path.removesuffix('.parquet')}.cast.parquet")
             with pq.ParquetWriter(cast, target, filesystem=files) as writer:
                 for batch in file.iter_batches(batch_size=GROUP_ROWS):
@@ -81,7 +85,9 @@ class TableFiles:
                         for field, array in zip(target, batch.columns, strict=True)
                     ]
                     writer.write_table(pa.Table.from_arrays(arrays, schema=target))
-            return DataFile(f"{path.removesuffix('.parquet')}.cast.parquet", file.metadata.num_rows, types)
+            return DataFile(
+                f"{path.removesuffix('.parquet')}.cast.parquet", file.metadata.num_rows, types, size
+            )
 
     def _refuse_nulls(self, file: pq.ParquetFile) -> None:
         present = {*file.schema_arrow.names}

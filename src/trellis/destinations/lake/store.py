@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from trellis.destinations.base import CatalogTable
 from trellis.schema.model import Table
@@ -36,6 +36,13 @@ class CommitLabel:
     @staticmethod
     def of_load(load_id: str) -> CommitLabel:
         return CommitLabel(f"trellis-load-{load_id}")
+
+
+class TableSize(NamedTuple):
+    """`bytes` are those of Parquet."""
+
+    rows: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,10 @@ class LakeReader(Protocol):
         ...
 
     def count_rows(self, name: TableName) -> int: ...
+
+    def size(self, name: TableName) -> TableSize | None:
+        """That of the files of a table; None where it takes long to find out."""
+        ...
 
     def version(self, name: TableName) -> str:
         """The version or the snapshot that a table has now."""
