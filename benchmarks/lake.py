@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -80,7 +81,8 @@ def measure_loads(session: SparkSession, data: Path, folder: Path, rows: int, lo
 def measure_merges(session: SparkSession, data: Path, folder: Path, rows: int) -> dict[str, float]:
     """A tenth of the rows of a table brought again, changed: Trellis, and a MERGE written by hand, in turns.
 
-    The median of the last three of five merges each, as the first ones also compile what they need.
+    The median of the last five of seven merges each, as the first ones also compile what they need. Each turn
+    begins with another one, as the first of a turn takes longer than it does after one like it.
     """
     files = updated(data, rows)
     assert files.next is not None
@@ -99,7 +101,11 @@ def measure_merges(session: SparkSession, data: Path, folder: Path, rows: int) -
         lake.load(str(files.path), "events")
         merge: dict[str, Any] = {"mode": "merge", "strategy": strategy, "keys": ("id",)}
         merges[f"merge, {strategy}"] = partial(lake.load, str(files.next), "events", **merge)
-    turns = [{name: seconds(merge) for name, merge in merges.items()} for _ in range(5)]
+    names = deque(merges)
+    turns = []
+    for _ in range(7):
+        turns.append({name: seconds(merges[name]) for name in names})
+        names.rotate()
     return {name: median(turn[name] for turn in turns[2:]) for name in merges}
 
 
