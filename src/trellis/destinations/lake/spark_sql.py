@@ -144,11 +144,11 @@ class SparkStatements:
         if size is None:
             return NOTHING
         with self.explained():
-            given = str(self.session.conf.get(_PARTITIONS))  # Databricks also has `auto`
+            most = str(self.session.conf.get(_PARTITIONS))  # Databricks also has `auto`
             busy = _PARTITIONS_PER_CORE * cores_of(self.session)
         by_rows, by_bytes = size.rows / _PARTITION_SIZE.rows, size.bytes / _PARTITION_SIZE.bytes
         needed = max(busy, ceil(by_rows), ceil(by_bytes))
-        return {_PARTITIONS: str(needed)} if given.isdecimal() and needed < int(given) else {}
+        return {_PARTITIONS: str(needed)} if most.isdecimal() and needed < int(most) else {}
 
     def query(self, statement: str) -> DataFrame:
         with self.explained():
