@@ -27,7 +27,7 @@ from trellis.destinations.duckdb.types import type_name
 from trellis.destinations.folder import make_folder
 from trellis.destinations.refusals import first_line, unknown_table
 from trellis.destinations.row_changes import RowChanges
-from trellis.destinations.scan.connections import configure_connection, lock_holder
+from trellis.destinations.scan.connections import MEMORY, configure_connection, connect_to, lock_holder
 from trellis.destinations.scan.literals import render_literal
 from trellis.destinations.sql.migration import Migration
 from trellis.destinations.sql.names import quoted
@@ -118,7 +118,7 @@ class DuckDB:
         return self._execute(commit, "COMMIT")
 
     def rehearse(self, commit: Commit, parallel: Parallel = one_by_one) -> Mapping[str, RowChanges]:
-        destination = self if os.path.exists(self.path) else DuckDB(":memory:")
+        destination = self if os.path.exists(self.path) else DuckDB(MEMORY)
         return destination._execute(commit, "ROLLBACK")
 
     def _execute(self, commit: Commit, end: str) -> Mapping[str, RowChanges]:
@@ -249,7 +249,7 @@ class DuckDB:
         wait = LockWait(self.lock_wait, self.notify)
         while True:
             try:
-                db = duckdb.connect(self.path)
+                db = connect_to(self.path)
             except duckdb.Error as bad:
                 message = str(bad)
                 if (holder := lock_holder(message)) is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from trellis.destinations.refusals import first_line
-from trellis.destinations.scan.connections import lock_holder
+from trellis.destinations.scan.connections import MEMORY, connect_to, lock_holder
 from trellis.destinations.sql.literals import string_literal
 from trellis.destinations.sql.names import quoted
 from trellis.dialects.snowplow.columns.profiles import PROFILES
@@ -139,9 +139,11 @@ class DuckDBWarehouse(SqlWarehouse):
             )
         try:
             if is_missing:
-                self.connection = duckdb.connect(":memory:")
+                self.connection = duckdb.connect(MEMORY)
+            elif self.read_only:
+                self.connection = duckdb.connect(self.shown, read_only=True)
             else:
-                self.connection = duckdb.connect(self.shown, read_only=self.read_only)
+                self.connection = connect_to(self.shown)
         except duckdb.Error as error:
             raise WarehouseUnavailable(f"{self.shown}: {_reason(error)}") from None
         self.execute("SET TimeZone = 'UTC'")
