@@ -67,6 +67,42 @@ def test_the_size_of_a_table_is_that_of_its_files(delta: Pipeline, root: Path) -
     assert store.size(name) == (1, path.stat().st_size)
 
 
+def test_a_load_reads_no_records_of_earlier_loads(delta: Pipeline, root: Path) -> None:
+    """Their files are gone here, so that whoever opens one fails."""
+    for n in range(3):
+        delta.load([{"id": n}], table="orders", load_id=f"load {n}")
+    records = [*root.glob("_dlt_loads/*.parquet")]
+    for path in records:
+        path.unlink()
+    delta.load([{"id": 3}], table="orders", load_id="load 3")
+    assert (len(records), len(rows_of(root, "orders"))) == (3, 4)
+    with pytest.raises(FileNotFoundError):
+        delta.load([{"id": 4}], table="orders", load_id="load 0")
+
+
+def test_a_load_is_known_by_its_record_where_nothing_is_known_of_files(delta: Pipeline, root: Path) -> None:
+    """As in a table that was written without statistics, and without the labels of loads."""
+    delta.load([{"id": 1}], table="orders", load_id="one")
+    records = DeltaTable(root / "_dlt_loads").to_pyarrow_table()
+    write_deltalake(
+        root / "_dlt_loads",
+        records,
+        mode="overwrite",
+        schema_mode="overwrite",
+        configuration={"delta.dataSkippingNumIndexedCols": "0"},
+    )
+    delta.load([{"id": 1}], table="orders", load_id="one")
+    delta.load([{"id": 2}], table="orders", load_id="two")
+    assert rows_of(root, "orders", "id") == [{"id": 1}, {"id": 2}]
+
+
+def test_ten_commits_are_summed_up_for_those_who_open_the_table(delta: Pipeline, root: Path) -> None:
+    for n in range(10):
+        delta.load([{"id": n}], table="orders")
+    newest = json.loads((root / "orders" / "_delta_log" / "_last_checkpoint").read_text())
+    assert (newest["version"], DeltaTable(root / "orders").version()) == (9, 10)
+
+
 def test_a_later_key_becomes_a_column_of_the_table(delta: Pipeline, root: Path) -> None:
     delta.load([{"id": 1}], table="orders")
     delta.load([{"id": "x", "late": True}], table="orders")

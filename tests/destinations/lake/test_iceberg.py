@@ -76,6 +76,35 @@ def test_the_size_of_a_table_is_that_of_its_files(iceberg: Pipeline, root: Path)
     assert store.size(name) == (2, sum(path.stat().st_size for path in files))
 
 
+def test_a_load_reads_no_records_of_earlier_loads(iceberg: Pipeline, root: Path) -> None:
+    """Their files are gone here, so that whoever opens one fails."""
+    for n in range(3):
+        iceberg.load([{"id": n}], table="orders", load_id=f"load {n}")
+    records = [*root.glob("main/_dlt_loads/data/*.parquet")]
+    for path in records:
+        path.unlink()
+    iceberg.load([{"id": 3}], table="orders", load_id="load 3")
+    assert (len(records), len(rows_of(root, "orders", "id"))) == (3, 4)
+    with pytest.raises(FileNotFoundError):
+        iceberg.load([{"id": 4}], table="orders", load_id="load 0")
+
+
+def test_the_lists_of_files_of_many_commits_become_one(iceberg: Pipeline, root: Path) -> None:
+    """A hundred commits if the table says nothing else."""
+    name = TableName("main", "orders")
+    properties = {"x-table-properties": {"commit.manifest.min-count-to-merge": "4"}}
+    columns = {"id": Column("id", data_type="bigint")}
+    IcebergStore(str(root)).create_table(name, Table("orders", columns, hints=properties), {"id": "BIGINT"})
+    lists = []
+    for n in range(6):
+        iceberg.load([{"id": n}], table="orders")
+        snapshot = table(root, "orders").current_snapshot()
+        assert snapshot is not None
+        lists.append(len(snapshot.manifests(table(root, "orders").io)))
+    assert lists == [1, 2, 3, 1, 2, 3]
+    assert rows_of(root, "orders", "id") == [{"id": n} for n in range(6)]
+
+
 def test_a_later_key_becomes_a_column_of_the_table(iceberg: Pipeline, root: Path) -> None:
     iceberg.load([{"id": 1}], table="orders")
     iceberg.load([{"id": "x", "late": True}], table="orders")

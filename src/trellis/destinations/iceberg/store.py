@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from trellis.destinations.iceberg.hadoop_catalog import HadoopCatalog
 
+_PROPERTIES: Final = {"commit.manifest-merge.enabled": "true"}
+"""As with Spark. Without it pyiceberg lists the files of each commit by themselves, for good."""
 _FIRST_PARTITION: Final = 1000
 """The id of the first field of a partition."""
 _LAST_VERSION: Final = 2
@@ -61,10 +63,13 @@ class IcebergStore:
         )
 
     def find_table(self, name: TableName) -> CatalogTable | None:
-        return self._describe_table(name) if self._exists(name) else None
+        table = self._find(name)
+        return None if table is None else self._describe(name, table)
 
     def _describe_table(self, name: TableName) -> CatalogTable:
-        table = self._load(name)
+        return self._describe(name, self._load(name))
+
+    def _describe(self, name: TableName, table: IcebergTable) -> CatalogTable:
         schema = table.schema()
         columns = _columns_of(table)
         return CatalogTable(
@@ -114,7 +119,7 @@ class IcebergStore:
                 for number, column in enumerate(layout.partitions)
             )
         )
-        properties = dict(layout.properties)
+        properties = {**_PROPERTIES, **layout.properties}
         if table.description:
             properties["comment"] = table.description
         with self._explained(name):
@@ -300,6 +305,16 @@ class IcebergStore:
         schema = pa.schema([rows.schema.field(name) for name in names])
         return pa.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in rows))
 
+    def find_rows(self, name: TableName, column: str, text: str) -> pa.RecordBatchReader | None:
+        from pyiceberg.expressions import EqualTo, Reference
+        from pyiceberg.expressions.literals import literal
+
+        table = self._find(name)
+        if table is None or _columns_of(table).get(column) != "STRING":
+            return None
+        same = EqualTo(term=Reference(column), value=literal(text))
+        return table.scan(same).to_arrow_batch_reader()
+
     def count_rows(self, name: TableName) -> int:
         return int(self._load(name).scan().count())
 
@@ -321,6 +336,13 @@ class IcebergStore:
     def _load(self, name: TableName) -> IcebergTable:
         """Raises NoSuchTableError, DestinationError."""
         return self._catalog.load_table((name.dataset, name.table))
+
+    def _find(self, name: TableName) -> IcebergTable | None:
+        from pyiceberg.exceptions import NoSuchTableError
+
+        with suppress(NoSuchTableError):
+            return self._load(name)
+        return None
 
     def _location(self, name: TableName) -> str:
         return child(self.root, name.dataset, name.table)
@@ -346,7 +368,7 @@ class IcebergStore:
                 mapping = table.schema().name_mapping.model_dump_json()
                 transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: mapping})
             update = transaction.update_snapshot(snapshot_properties=properties)
-            with update.overwrite() if overwrite else update.fast_append() as snapshot:
+            with update.overwrite() if overwrite else update.merge_append() as snapshot:
                 for task in table.scan().plan_files() if overwrite else ():
                     snapshot.delete_data_file(task.file)
                 for location in locations:

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trellis.destinations.base import CatalogTable, CommitConflict
 from trellis.destinations.catalog import TableLookup
@@ -26,7 +27,13 @@ from trellis.destinations.lake.object_store import storage_options
 from trellis.destinations.lake.session import delta_session
 from trellis.destinations.lake.spark_sql import ATTEMPTS, SparkStatements
 from trellis.destinations.lake.spark_tables import SparkTables
-from trellis.destinations.lake.staged import DataFile, change_batch, check_columns, file_statistics
+from trellis.destinations.lake.staged import (
+    DataFile,
+    altered_fields,
+    change_batch,
+    check_columns,
+    file_statistics,
+)
 from trellis.destinations.lake.store import (
     CommitLabel,
     LabelConflict,
@@ -57,6 +64,8 @@ _PLAIN_FEATURES: Final = frozenset({"appendOnly", "invariants", "timestampNtz"})
 """Features that ask nothing of a file with the columns of the table but values where these are required."""
 _PLAIN_READER, _PLAIN_WRITER = 1, 2
 """The last versions whose features are plain; versions up to those with lists have all of their features."""
+_CONFIGURATION: Final = {"delta.checkpointInterval": "10"}
+"""As with Spark. deltalake's own is 100, and whoever opens a table reads each commit since its checkpoint."""
 _COMPUTED: Final = ("delta.generationExpression", "delta.identity.")
 """How properties of a column begin whose values Delta computes."""
 _LISTS_READER, _LISTS_WRITER = 3, 7
@@ -128,6 +137,7 @@ class DeltaStore:
                     pa.schema(fields),
                     partition_by=[column.name for column in layout.partitions],
                     description=table.description,
+                    configuration=_CONFIGURATION,
                     storage_options=storage_options(location),
                 )
             except DeltaError as bad:
@@ -266,7 +276,7 @@ class DeltaStore:
         if not (alteration.changes_names or alteration.changes_rows or alteration.required):
             return
         table = self._open(name)
-        fields = _altered_fields(pa.schema(table.schema()), alteration)
+        fields = altered_fields(pa.schema(table.schema()), alteration)
         schema = pa.schema([field for _, field in fields])
         rows = self.scan(name, [stored for stored, _ in fields])
         batches = (
@@ -335,6 +345,16 @@ class DeltaStore:
             return dataset.scanner(columns=columns).to_reader()
         return dataset.head(limit, columns=columns).to_reader()
 
+    def find_rows(self, name: TableName, column: str, text: str) -> pa.RecordBatchReader | None:
+        table = self._open(name) if self._exists(name) else None
+        if table is None or _columns_of(table).get(column) != "STRING":
+            return None
+        if not _is_plain(table):
+            return self._spark_tables.find_rows(name, column, text)
+        if not _may_have(table, column, text):
+            return pa.schema(table.schema()).empty_table().to_reader()
+        return _dataset_of(table).scanner(filter=pc.field(column) == text).to_reader()
+
     def count_rows(self, name: TableName) -> int:
         table = self._open(name)
         if not _is_plain(table):
@@ -402,6 +422,19 @@ def _dataset_of(table: DeltaTable) -> Dataset:
     return table.to_pyarrow_dataset(parquet_read_options=ParquetReadOptions(coerce_int96_timestamp_unit="us"))
 
 
+def _may_have(table: DeltaTable, column: str, text: str) -> bool:
+    """Whether a table can have a row with a text in a column, by what its log says of the files.
+
+    That takes much less time than to make a dataset of all files.
+    """
+    files = pa.table(table.get_add_actions(flatten=True))
+    least, greatest = f"min.{column}", f"max.{column}"
+    if not {least, greatest}.issubset(files.column_names):
+        return bool(files.num_rows)
+    lacks = pc.or_(pc.greater(files[least], text), pc.less(files[greatest], text))
+    return not pc.all(lacks.fill_null(False), min_count=0).as_py()
+
+
 def _takes_files(table: DeltaTable) -> bool:
     """Whether staged files can become files of a table; those of one with partitions look otherwise."""
     return _is_plain(table) and not table.metadata().partition_columns
@@ -449,21 +482,6 @@ def _comments_of(table: DeltaTable) -> dict[str, str]:
     """Those of the columns, and that of the table under the empty name."""
     comments = {field.name: str(field.metadata.get("comment", "")) for field in table.schema().fields}
     return {name: text for name, text in {"": table.metadata().description, **comments}.items() if text}
-
-
-def _altered_fields(schema: pa.Schema, alteration: TableAlteration) -> list[tuple[str, pa.Field]]:
-    """The columns after an alteration, each behind its name before."""
-    fields = []
-    for stored in schema:
-        if stored.name in alteration.dropped:
-            continue
-        field = stored.with_name(alteration.renamed.get(stored.name, stored.name))
-        if field.name in alteration.types:
-            field = field.with_type(arrow_type_of(alteration.types[field.name]))
-        if field.name in alteration.required:
-            field = field.with_nullable(not alteration.required[field.name])
-        fields.append((stored.name, field))
-    return fields
 
 
 def _has_label(table: DeltaTable, label: CommitLabel) -> bool:

@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trellis.destinations.base import (
     NO_COLUMNS,
@@ -76,14 +75,10 @@ class Lake:
 
     def has_load(self, dataset: str, load_id: str, metadata: MetadataTables) -> bool:
         loads = TableName(dataset, metadata.loads)
-        if self.store.find_table(loads) is None:
+        rows = self.store.find_rows(loads, metadata.load_id, load_id)
+        if rows is None:
             return False
-        if self.store.has_label(loads, CommitLabel.of_load(load_id)):
-            return True
-        return (
-            self.newest_row(dataset, metadata.loads, metadata.load_id, load_id, (metadata.load_id,))
-            is not None
-        )
+        return rows.read_all().num_rows > 0 or self.store.has_label(loads, CommitLabel.of_load(load_id))
 
     def catalog(self, dataset: str) -> Mapping[str, CatalogTable]:
         return self.store.catalog(dataset)
@@ -130,15 +125,14 @@ class Lake:
     def newest_row(
         self, dataset: str, table: str, column: str, value: str, order: Sequence[str]
     ) -> Mapping[str, Any] | None:
-        known = self.store.find_table(TableName(dataset, table))
-        if known is None or column not in known.columns:
+        rows = self.store.find_rows(TableName(dataset, table), column, value)
+        if rows is None:
             return None
-        newest: list[pa.RecordBatch] = []
-        for batch in self.store.scan(TableName(dataset, table)):
-            rows = batch.filter(pc.equal(batch[column].cast(pa.string()), value))
-            candidates = pa.Table.from_batches([*newest, rows])
-            newest = candidates.sort_by([(name, "descending") for name in order])[:1].to_batches()
-        return next(iter(to_rows(pa.Table.from_batches(newest))), None) if newest else None
+        newest = rows.schema.empty_table()
+        for batch in rows:
+            candidates = pa.concat_tables([newest, pa.Table.from_batches([batch])])
+            newest = candidates.sort_by([(name, "descending") for name in order])[:1]
+        return next(iter(to_rows(newest)), None)
 
     def spark_relation(self, dataset: str, table: str) -> SparkRelation:
         name = self._known(dataset, table)

@@ -41,7 +41,7 @@ from trellis.warehouses.statements import ColumnDefinition
 from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _STATIC_OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 
@@ -100,6 +100,13 @@ class SparkTables:
         selected = "*" if columns is None else ", ".join(map(BACKTICKS.quote, columns))
         limited = "" if limit is None else f" LIMIT {int(limit)}"
         rows = self.spark.query(f"SELECT {selected} FROM {self.sql_name(name)}{limited}")
+        return self._read(rows)
+
+    def find_rows(self, name: TableName, column: str, text: str) -> pa.RecordBatchReader | None:
+        same = f"CAST({BACKTICKS.quote(column)} AS STRING) = {string_literal(text)}"
+        return self._read(self.spark.query(f"SELECT * FROM {self.sql_name(name)} WHERE {same}"))
+
+    def _read(self, rows: DataFrame) -> pa.RecordBatchReader:
         with self.spark.explained():
             table = rows.toArrow()
         return pa.RecordBatchReader.from_batches(table.schema, table.to_batches(GROUP_ROWS))

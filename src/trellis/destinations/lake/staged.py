@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +19,9 @@ from trellis.destinations.scan.connections import configure_connection
 from trellis.engine.arrow.types import arrow_schema
 from trellis.engine.staging.stage import GROUP_ROWS, StagedFile
 from trellis.schema.model import NOTHING, Table
+
+if TYPE_CHECKING:
+    from trellis.destinations.lake.store import TableAlteration
 
 _STRING_LIMIT = 32
 """Longer strings are not worth their place in the log of a table."""
@@ -139,6 +142,21 @@ def staged_rows(files: Sequence[DataFile], types: Mapping[str, str]) -> pa.datas
     schema = pa.schema([(name, type_) for name, type_ in fields if type_ is not None])
     places = [storage_of(file.path).arrow_path(file.path) for file in files]
     return dataset([place for place, _ in places], schema=schema, format="parquet", filesystem=places[0][1])
+
+
+def altered_fields(schema: pa.Schema, alteration: TableAlteration) -> list[tuple[str, pa.Field]]:
+    """The columns after an alteration, each behind its name before."""
+    fields = []
+    for stored in schema:
+        if stored.name in alteration.dropped:
+            continue
+        field = stored.with_name(alteration.renamed.get(stored.name, stored.name))
+        if field.name in alteration.types:
+            field = field.with_type(arrow_type_of(alteration.types[field.name]))
+        if field.name in alteration.required:
+            field = field.with_nullable(not alteration.required[field.name])
+        fields.append((stored.name, field))
+    return fields
 
 
 def change_batch(

@@ -96,6 +96,14 @@ class LakeReader(Protocol):
         """Rows of a table, of these columns."""
         ...
 
+    def find_rows(self, name: TableName, column: str, text: str) -> pa.RecordBatchReader | None:
+        """The rows with a text in a column; None where there is no such table, or no such column of texts.
+
+        Files are left out of which the format knows that they have no such row: the tables in which loads are
+        recorded get a file from each of them.
+        """
+        ...
+
     def count_rows(self, name: TableName) -> int: ...
 
     def size(self, name: TableName) -> TableSize | None:

@@ -21,6 +21,7 @@ from trellis.warehouses.identifiers import BACKTICKS
 from trellis.warehouses.warehouse import Warehouse
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 _ABOUT_TABLE = "# Detailed Table Information"
@@ -51,6 +52,10 @@ class SparkStore(SparkTables):
         with self.spark.explained():
             exists = self._exists(name.dataset) and self._has_table(name)
         return self.describe(name) if exists else None
+
+    def find_rows(self, name: TableName, column: str, text: str) -> pa.RecordBatchReader | None:
+        known = self.find_table(name)
+        return super().find_rows(name, column, text) if known and column in known.columns else None
 
     def describe(self, name: TableName) -> CatalogTable:
         with self.spark.explained():
