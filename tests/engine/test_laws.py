@@ -82,7 +82,7 @@ def test_most_of_a_clean_file_goes_the_columnar_way(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("profile", ["shop", "github", "nasty"])
-@pytest.mark.parametrize("files", [1, 50])
+@pytest.mark.parametrize("files", [1, 20])
 @pytest.mark.parametrize("split", [1 << 20, 5_000])
 def test_the_division_of_the_input_changes_nothing(
     tmp_path: Path, profile: str, files: int, split: int, monkeypatch: pytest.MonkeyPatch
@@ -142,7 +142,7 @@ BAD_LINES = st.sampled_from(
 LINES = st.lists(RECORDS.map(lambda record: json.dumps(record).encode()) | BAD_LINES, max_size=12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(lines=LINES, contract=st.sampled_from([None, "discard_row", "discard_value"]))
 def test_rows_balance_for_any_records(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], contract: str | None
