@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,8 +27,11 @@ from trellis.schema.model import NOTHING, Table
 if TYPE_CHECKING:
     from trellis.destinations.lake.store import TableAlteration
 
-_STRING_LIMIT = 32
-"""Longer strings are not worth their place in the log of a table."""
+_STRING_LIMIT: Final = 32
+"""So many characters of a bound have their place in the log of a table, as with Spark."""
+_LAST_CHARACTER: Final = "\U0010ffff"
+_EXACT_DIGITS: Final = 15
+"""Decimals with so many digits are the same as doubles."""
 
 
 @dataclass(frozen=True)
@@ -213,18 +220,30 @@ def open_parquet(path: str) -> pq.ParquetFile:
     return pq.ParquetFile(place, filesystem=files)
 
 
-def file_statistics(path: str) -> dict[str, Any]:
-    """What the log of a Delta table keeps of a file, so that readers pass over it: rows, NULLs, bounds."""
+def file_statistics(path: str) -> str:
+    """What the log of a Delta table keeps of a file, so that readers pass over it: rows, NULLs, bounds.
+
+    Bounds are those of all columns that are not nested, or of none: where a file has bounds of some columns,
+    deltalake takes each other one for one without values, and a filter on that finds nothing.
+    """
     with open_parquet(path) as file:
-        statistics: dict[str, Any] = {"numRecords": file.metadata.num_rows}
         nulls, least, greatest = dict[str, int](), dict[str, Any](), dict[str, Any]()
         for name, chunks in _flat_chunks(file):
-            if all(chunk.statistics is not None and chunk.statistics.has_null_count for chunk in chunks):
-                nulls[name] = sum(chunk.statistics.null_count for chunk in chunks)
-            bounds = [bound for chunk in chunks for bound in _bounds(chunk)]
-            if len(bounds) == 2 * len(chunks):
-                least[name], greatest[name] = min(bounds), max(bounds)
-        return {**statistics, "minValues": least, "maxValues": greatest, "nullCount": nulls}
+            if pa.types.is_binary(file.schema_arrow.field(name).type):
+                continue  # no reader asks for its bounds
+            bounds = _bounds(file, name, chunks) if _counts_nulls(chunks) else None
+            if bounds is None:
+                return _in_json({"numRecords": file.metadata.num_rows})
+            nulls[name] = sum(chunk.statistics.null_count for chunk in chunks)
+            if bounds:
+                least[name], greatest[name] = _least(min(bounds)), _greatest(max(bounds))
+        statistics = {"minValues": least, "maxValues": greatest, "nullCount": nulls}
+        return _in_json({"numRecords": file.metadata.num_rows, **statistics})
+
+
+def _in_json(statistics: Mapping[str, Any]) -> str:
+    """Characters as they are, as deltalake misreads those beyond U+FFFF when they are escaped."""
+    return json.dumps(statistics, ensure_ascii=False)
 
 
 def _flat_chunks(file: pq.ParquetFile) -> Iterator[tuple[str, list[Any]]]:
@@ -237,19 +256,57 @@ def _flat_chunks(file: pq.ParquetFile) -> Iterator[tuple[str, list[Any]]]:
             yield leaf.name, [file.metadata.row_group(group).column(at) for group in groups]
 
 
-def _bounds(chunk: Any) -> tuple[Any, ...]:
-    """The least and the greatest value of a chunk, where these are integers or short strings."""
-    statistics = chunk.statistics
-    if statistics is None or not statistics.has_min_max:
-        return ()
-    bounds = (statistics.min, statistics.max)
-    is_short = all(isinstance(bound, str) and len(bound) <= _STRING_LIMIT for bound in bounds)
-    return bounds if is_short or all(type(bound) is int for bound in bounds) else ()
+def _counts_nulls(chunks: Iterable[Any]) -> bool:
+    return all(chunk.statistics is not None and chunk.statistics.has_null_count for chunk in chunks)
+
+
+def _bounds(file: pq.ParquetFile, name: str, chunks: Iterable[Any]) -> list[Any] | None:
+    """Bounds of the chunks of a column that have values; None where they are not known, or not to be told."""
+    bounds = list[Any]()
+    for chunk in chunks:
+        if chunk.statistics.has_min_max:
+            try:
+                bounds += (chunk.statistics.min, chunk.statistics.max)
+            except (ValueError, OverflowError):  # a date that Python does not have
+                return None
+        elif chunk.statistics.null_count < chunk.num_values:
+            return None
+    if not all(map(_is_told_exactly, bounds)):
+        return None
+    is_fraction = pa.types.is_floating(file.schema_arrow.field(name).type)
+    # Parquet leaves NaN out of the bounds; for Spark it is greater than all other numbers.
+    return None if is_fraction and pc.any(pc.is_nan(file.read([name]).column(0))).as_py() else bounds
+
+
+def _is_told_exactly(bound: Any) -> bool:
+    """Whether readers of a log understand a bound in JSON as it is: they take a decimal for a double."""
+    if isinstance(bound, Decimal):
+        return len(bound.as_tuple().digits) <= _EXACT_DIGITS
+    if isinstance(bound, str):
+        return _LAST_CHARACTER not in bound
+    return not isinstance(bound, float) or isfinite(bound)
+
+
+def _least(bound: Any) -> Any:
+    """A bound in JSON, rounded down: times to milliseconds, to which readers add one above."""
+    if isinstance(bound, str):
+        return bound[:_STRING_LIMIT]
+    if isinstance(bound, datetime):
+        text = bound.replace(tzinfo=None).isoformat(" " if bound.tzinfo is None else "T", "milliseconds")
+        return text if bound.tzinfo is None else f"{text}Z"
+    if isinstance(bound, date):
+        return bound.isoformat()
+    return float(bound) if isinstance(bound, Decimal) else bound
+
+
+def _greatest(bound: Any) -> Any:
+    is_long = isinstance(bound, str) and len(bound) > _STRING_LIMIT
+    return f"{bound[:_STRING_LIMIT]}{_LAST_CHARACTER}" if is_long else _least(bound)
 
 
 def _has_null(file: pq.ParquetFile, name: str) -> bool:
     chunks = dict(_flat_chunks(file)).get(name, ())
-    if chunks and all(chunk.statistics is not None and chunk.statistics.has_null_count for chunk in chunks):
+    if chunks and _counts_nulls(chunks):
         return any(chunk.statistics.null_count for chunk in chunks)
     groups = range(file.metadata.num_row_groups)
     return any(file.read_row_group(group, columns=[name]).column(name).null_count for group in groups)
